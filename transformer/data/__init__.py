@@ -1,0 +1,1 @@
+"""Data sets, from a second of copying to real translations (section 5.1)."""

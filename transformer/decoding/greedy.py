@@ -1,0 +1,98 @@
+"""Greedy search: at each step the most probable token."""
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from transformer.decoding.cache import KeyValueCache
+from transformer.decoding.hypothesis import Hypothesis
+from transformer.introspect import pause_recording
+from transformer.masks import padding_mask
+from transformer.model import Transformer
+
+
+@torch.no_grad()
+def greedy_search(
+    model: Transformer,
+    src: Int[Tensor, "batch src_len"],
+    *,
+    bos_id: int,
+    eos_id: int,
+    max_len: int,
+    use_cache: bool = True,
+) -> list[list[Hypothesis]]:
+    """Translate a batch of sentences, each with its most probable next token at every step.
+
+    A sentence that has produced `eos_id` leaves the batch; the search ends when none is left, or
+    after `max_len` tokens. The model is switched to evaluation for the search and put back.
+
+    Args:
+        src: source tokens, padded with the model's pad_id.
+        max_len: the most tokens that a hypothesis may have.
+        use_cache: False recomputes the whole prefix at each step; the same tokens, slower.
+
+    Returns:
+        For each sentence a list of one `Hypothesis`. Inside `record_attention`, the weights of
+        the whole search are left too: the queries are bos and the tokens of the hypothesis.
+    """
+    limit = model.config.max_len
+    if not 1 <= max_len <= limit:
+        raise ValueError(f"max_len ({max_len}) must be between 1 and the model's max_len ({limit})")
+    training = model.training
+    model.eval()
+    try:
+        with pause_recording(model) as recording:
+            found = _search(model, src, bos_id, eos_id, max_len, use_cache)
+        if recording:
+            # Sentences leave the batch as they end; one pass over the results gives the weights
+            # of all steps, for all sentences, in one piece.
+            prefixes = _prefixes(found, bos_id, model.config.pad_id, max_len)
+            model(src, prefixes.to(src.device))
+    finally:
+        model.train(training)
+    return [[hypothesis] for hypothesis in found]
+
+
+def _search(
+    model: Transformer, src: Tensor, bos_id: int, eos_id: int, max_len: int, use_cache: bool
+) -> list[Hypothesis]:
+    memory = model.encode(src)
+    cache = KeyValueCache(model.config.n_layers) if use_cache else None
+    output = src.new_full((src.size(0), 1), bos_id)  # (active sentences, tokens so far)
+    score = memory.new_zeros(src.size(0), dtype=torch.float32)
+    active = torch.arange(src.size(0), device=src.device)
+    found: dict[int, Hypothesis] = {}
+
+    for _ in range(max_len):
+        if cache is None:
+            hidden = model.decode(output, memory, src)
+        else:
+            seen = padding_mask(output, model.config.pad_id)
+            hidden = model.decode(output[:, -1:], memory, src, tgt_mask=seen, cache=cache)
+        log_probs = model.logits(hidden[:, -1]).float().log_softmax(dim=-1)
+        best, token = log_probs.max(dim=-1)
+        score = score + best
+        ended = token == eos_id
+        if ended.any():
+            _finish(found, active[ended], output[ended], score[ended])
+            going = (~ended).nonzero().flatten()
+            active, output, score, token = active[going], output[going], score[going], token[going]
+            memory, src = memory[going], src[going]
+            if cache is not None:
+                cache.select(going)
+        output = torch.cat([output, token[:, None]], dim=1)
+        if not active.numel():
+            break
+    _finish(found, active, output, score)
+    return [found[i] for i in range(len(found))]
+
+
+def _finish(found: dict[int, Hypothesis], rows: Tensor, output: Tensor, score: Tensor) -> None:
+    for i, tokens, total in zip(rows.tolist(), output.tolist(), score.tolist(), strict=True):
+        found[i] = Hypothesis(tokens[1:], total)
+
+
+def _prefixes(found: list[Hypothesis], bos_id: int, pad_id: int, max_len: int) -> Tensor:
+    """What the decoder has read in the search: bos and the tokens, padded."""
+    rows = [torch.tensor([bos_id, *hypothesis.tokens][:max_len]) for hypothesis in found]
+    return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=pad_id)

@@ -1,0 +1,19 @@
+"""Batches, loss, schedule and the training loop (section 5)."""
+
+from transformer.training.batching import Batch, make_batch, padding_share, token_batches
+from transformer.training.loop import Trainer, TrainingConfig, TrainingError
+from transformer.training.loss import label_smoothing_loss, smoothed_targets
+from transformer.training.schedule import noam_rate
+
+__all__ = [
+    "Batch",
+    "Trainer",
+    "TrainingConfig",
+    "TrainingError",
+    "label_smoothing_loss",
+    "make_batch",
+    "noam_rate",
+    "padding_share",
+    "smoothed_targets",
+    "token_batches",
+]

@@ -1,0 +1,119 @@
+"""Weights and training states on disk: safetensors, never pickle, never half a file."""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load as parse_tensors
+from safetensors.torch import save as serialise_tensors
+from torch import Tensor, nn
+
+from transformer.config import TransformerConfig
+from transformer.model import Transformer
+
+
+class CheckpointError(Exception):
+    """A file that could not be written or read; the message says which, why and what to do."""
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file so that, whatever happens, there is the old one or the new one.
+
+    The content goes to a temporary file beside it, reaches the disk, and takes its place in one
+    step. A full disk leaves the old file as it was and no temporary file.
+
+    Raises:
+        CheckpointError: the file could not be written.
+    """
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(
+            dir=path.parent, prefix=f".{path.name}.", delete=False
+        ) as file:
+            temporary = Path(file.name)
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+        kept = "; the earlier one is untouched" if path.exists() else ""
+        raise CheckpointError(
+            f"could not write {path}: {error.strerror or error}{kept}. "
+            "Free some space or choose another folder, and resume"
+        ) from error
+
+
+def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
+    """Write named tensors and JSON-able facts about them, atomically."""
+    contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    facts = {key: json.dumps(value) for key, value in metadata.items()}
+    write_atomically(path, serialise_tensors(contiguous, facts))
+
+
+def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Read what `save_tensors` wrote.
+
+    Raises:
+        CheckpointError: the file is missing, cut short, or no safetensors file.
+    """
+    try:
+        content = path.read_bytes()
+        tensors = parse_tensors(content)
+        size = int.from_bytes(content[:8], "little")
+        header = json.loads(content[8 : 8 + size])
+        metadata = header.get("__metadata__") or {}
+        return tensors, {key: json.loads(value) for key, value in metadata.items()}
+    except OSError as error:
+        raise CheckpointError(f"could not read {path}: {error.strerror or error}") from error
+    except (SafetensorError, ValueError) as error:
+        raise CheckpointError(
+            f"{path} is no complete safetensors file of this program ({error}); "
+            "take another checkpoint, or train again"
+        ) from error
+
+
+def model_tensors(model: nn.Module) -> dict[str, Tensor]:
+    """The model's parameters, a shared matrix once, under its first name."""
+    return dict(model.named_parameters())
+
+
+def load_model_tensors(model: nn.Module, tensors: dict[str, Tensor]) -> None:
+    """Copy saved parameters into a model of the same shape.
+
+    Raises:
+        CheckpointError: names or shapes differ.
+    """
+    own = model_tensors(model)
+    if own.keys() != tensors.keys():
+        odd = sorted(own.keys() ^ tensors.keys())
+        raise CheckpointError(f"the weights belong to another model: {odd[0]} is not in both")
+    with torch.no_grad():
+        for name, parameter in own.items():
+            if parameter.shape != tensors[name].shape:
+                raise CheckpointError(
+                    f"the weights belong to another model: {name} is {tuple(parameter.shape)} "
+                    f"in the model and {tuple(tensors[name].shape)} in the file"
+                )
+            parameter.copy_(tensors[name])
+
+
+def save_model(path: Path, model: Transformer) -> None:
+    """Write the weights and the configuration into one file."""
+    save_tensors(path, model_tensors(model), {"config": model.config.to_dict()})
+
+
+def load_model(path: Path) -> Transformer:
+    """Build the model that `save_model` wrote, in evaluation mode, on the CPU."""
+    tensors, facts = load_tensors(path)
+    if "config" not in facts:
+        raise CheckpointError(f"{path} holds no model configuration; it is not a model's file")
+    model = Transformer(TransformerConfig(**facts["config"]))
+    load_model_tensors(model, tensors)
+    return model.eval()

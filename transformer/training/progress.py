@@ -1,0 +1,92 @@
+"""A line that says how training stands: in a terminal by tqdm, in a notebook in place."""
+
+import html
+import sys
+import time
+from typing import Any
+
+from tqdm import tqdm
+
+# A notebook's page keeps the last state of the line; more updates than this only cost time.
+SECONDS_BETWEEN_UPDATES = 0.25
+
+
+def progress(total: int, start: int = 0, show: bool = True) -> "Progress":
+    """A progress line for `total` steps, of the kind that fits the place."""
+    if not show:
+        return Progress(total, start)
+    return NotebookProgress(total, start) if _in_notebook() else TerminalProgress(total, start)
+
+
+class Progress:
+    """Counts steps and the time, and shows nothing."""
+
+    def __init__(self, total: int, start: int) -> None:
+        self.total = total
+        self.step = start
+        self.began = time.perf_counter()
+
+    def update(self, facts: str) -> None:
+        """One step more; `facts` is a short text such as "loss 1.23"."""
+        self.step += 1
+
+    def close(self) -> None:
+        """Leave the last state standing."""
+
+
+class TerminalProgress(Progress):
+    """tqdm on standard error, with the time left."""
+
+    def __init__(self, total: int, start: int) -> None:
+        super().__init__(total, start)
+        self.bar = tqdm(total=total, initial=start, unit="step", dynamic_ncols=True)
+
+    def update(self, facts: str) -> None:
+        """One step more."""
+        super().update(facts)
+        self.bar.set_postfix_str(facts, refresh=False)
+        self.bar.update()
+
+    def close(self) -> None:
+        """Leave the last state standing."""
+        self.bar.close()
+
+
+class NotebookProgress(Progress):
+    """One output that is rewritten in place: nothing on stderr, readable without a kernel."""
+
+    def __init__(self, total: int, start: int) -> None:
+        super().__init__(total, start)
+        self.facts = ""
+        self.shown = 0.0
+        self.handle: Any = None
+
+    def update(self, facts: str) -> None:
+        """One step more."""
+        super().update(facts)
+        self.facts = facts
+        if time.perf_counter() - self.shown > SECONDS_BETWEEN_UPDATES:
+            self._show()
+
+    def close(self) -> None:
+        """Leave the last state standing."""
+        self._show()
+
+    def _show(self) -> None:
+        from IPython.display import display
+
+        self.shown = time.perf_counter()
+        text = f"step {self.step:,} of {self.total:,} · {self.shown - self.began:.0f} s"
+        text = f"{text} · {self.facts}" if self.facts else text
+        bar = f'<progress aria-label="training" max="{self.total}" value="{self.step}"></progress>'
+        data = {"text/plain": text, "text/html": f"{bar} {html.escape(text)}"}
+        if self.handle is None:
+            self.handle = display(data, raw=True, display_id=True)
+        else:
+            self.handle.update(data, raw=True)
+
+
+def _in_notebook() -> bool:
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return shell is not None and hasattr(shell, "kernel")

@@ -1,0 +1,47 @@
+"""How a model is trained: the settings of section 5."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """How a model is trained; the defaults are the paper's where the paper gives them.
+
+    Args:
+        steps: updates of the weights.
+        max_tokens: the budget of a batch, source and target each (section 5.1: 25,000).
+        accumulate: batches whose gradients make one step.
+        warmup, factor: of the schedule (section 5.3; the paper's factor is 1).
+        betas, eps: Adam's (section 5.3).
+        label_smoothing: epsilon_ls (section 5.4).
+        clip: the largest norm of the gradient; None leaves it as it is, as the paper does.
+        precision: "bf16" computes in bfloat16 by autocast, weights stay float32; "auto" does so
+            on GPUs that have it.
+        compile: let torch.compile fuse the model's forward and backward pass.
+        seed: of the data's order and of dropout.
+        log_every, evaluate_every, checkpoint_every: steps between two; 0 means only at the end.
+    """
+
+    steps: int
+    max_tokens: int = 25_000
+    accumulate: int = 1
+    warmup: int = 4000
+    factor: float = 1.0
+    betas: tuple[float, float] = (0.9, 0.98)
+    eps: float = 1e-9
+    label_smoothing: float = 0.1
+    clip: float | None = None
+    precision: Literal["auto", "float32", "bf16"] = "auto"
+    compile: bool = False
+    seed: int = 0
+    log_every: int = 50
+    evaluate_every: int = 0
+    checkpoint_every: int = 500
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "max_tokens", "accumulate", "warmup"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} ({getattr(self, name)}) must be at least 1")
+        if self.precision not in ("auto", "float32", "bf16"):
+            raise ValueError(f"precision ({self.precision!r}) must be auto, float32 or bf16")

@@ -1,0 +1,174 @@
+"""Between text and token ids: whole words for the toy tasks, byte-pair encoding for real text.
+
+Byte-pair encoding (section 5.1) is the `tokenizers` library's; the book builds it by hand once.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Protocol, Self
+
+from transformer.data.vocabulary import SPECIALS, UNK_ID
+from transformer.training.checkpoints import write_atomically
+
+SPACE = "▁"
+
+
+class Tokenizer(Protocol):
+    """Text to ids and back. The ids 0 to 3 are padding, start, end and unknown."""
+
+    @property
+    def vocab_size(self) -> int:
+        """How many tokens there are, special ones included."""
+
+    def encode(self, text: str) -> list[int]:
+        """The text's token ids, without marks for start and end."""
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of token ids; special tokens are left out."""
+
+    def pieces(self, ids: Sequence[int]) -> list[str]:
+        """Each id's token as it can be shown beside a heatmap."""
+
+    def to_json(self) -> str:
+        """All that `load_tokenizer` needs."""
+
+
+class WordTokenizer:
+    """One token for each word of a fixed list; texts are words with spaces between them."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._words = [*SPECIALS, *dict.fromkeys(words)]
+        self._ids = {word: i for i, word in enumerate(self._words)}
+        if any(not word or word.split() != [word] for word in self._words):
+            raise ValueError("the word list holds an empty word or one with a space in it")
+
+    @property
+    def vocab_size(self) -> int:
+        """How many tokens there are, special ones included."""
+        return len(self._words)
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of the words; a word that is not in the list becomes <unk>."""
+        return [self._ids.get(word, UNK_ID) for word in text.split()]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The words with spaces between them; padding and marks are left out."""
+        return " ".join(self._words[i] for i in ids if i >= len(SPECIALS) or i == UNK_ID)
+
+    def pieces(self, ids: Sequence[int]) -> list[str]:
+        """The words, special ones too."""
+        return [self._words[i] for i in ids]
+
+    def to_json(self) -> str:
+        """The word list."""
+        return json.dumps({"kind": "words", "words": self._words[len(SPECIALS) :]})
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """What `to_json` gave."""
+        return cls(json.loads(text)["words"])
+
+
+class BPETokenizer:
+    """Byte-pair encoding; a space is written as ▁ at the beginning of the next token.
+
+    Nothing is lost: characters that training has not seen are spelled in bytes, so that `decode`
+    gives back exactly the text that `encode` was given.
+    """
+
+    def __init__(self, json_text: str) -> None:
+        from tokenizers import Tokenizer as Backend
+
+        self._backend = Backend.from_str(json_text)
+        vocabulary = self._backend.get_vocab()
+        self._space_bytes = [vocabulary[_byte_token(byte)] for byte in SPACE.encode()]
+
+    @classmethod
+    def train(cls, texts: Iterable[str], vocab_size: int) -> Self:
+        """Learn merges from texts until there are `vocab_size` tokens.
+
+        Raises:
+            ValueError: vocab_size leaves no room beside the special tokens and the 256 bytes.
+        """
+        from tokenizers import Tokenizer as Backend
+        from tokenizers import decoders, models, pre_tokenizers, trainers
+
+        reserved = [*SPECIALS, *map(_byte_token, range(256))]
+        if vocab_size <= len(reserved):
+            raise ValueError(
+                f"vocab_size ({vocab_size}) must exceed the {len(reserved)} special and byte tokens"
+            )
+        backend = Backend(models.BPE(unk_token=SPECIALS[UNK_ID], byte_fallback=True))
+        # Words begin at their space; punctuation stands alone, so that "dog." is not a new word.
+        backend.pre_tokenizer = pre_tokenizers.Sequence(
+            [pre_tokenizers.Metaspace(prepend_scheme="never"), pre_tokenizers.Punctuation()]
+        )
+        backend.decoder = decoders.Sequence(
+            [decoders.Metaspace(prepend_scheme="never"), decoders.ByteFallback(), decoders.Fuse()]
+        )
+        trainer = trainers.BpeTrainer(
+            vocab_size=vocab_size, special_tokens=reserved, show_progress=False
+        )
+        # A space before the first word: "Hund" is one token wherever it stands.
+        backend.train_from_iterator((" " + text for text in texts), trainer)
+        return cls(_without_reserved_words(backend.to_str()))
+
+    @property
+    def vocab_size(self) -> int:
+        """How many tokens there are, special ones and bytes included."""
+        return self._backend.get_vocab_size()
+
+    def encode(self, text: str) -> list[int]:
+        """The text's token ids."""
+        # A ▁ of the text itself is spelled in bytes: as a token it stands for a space.
+        first, *others = (self._backend.encode(part).ids for part in f" {text}".split(SPACE))
+        return [*first, *(i for part in others for i in (*self._space_bytes, *part))]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The exact text; padding and marks are left out."""
+        ordinary = [i for i in ids if i >= len(SPECIALS)]
+        return self._backend.decode(ordinary).removeprefix(" ")
+
+    def pieces(self, ids: Sequence[int]) -> list[str]:
+        """The tokens with ▁ for a space."""
+        return [self._backend.id_to_token(i) for i in ids]
+
+    def to_json(self) -> str:
+        """Vocabulary and merges, in the library's format."""
+        return self._backend.to_str()
+
+
+def _byte_token(byte: int) -> str:
+    return f"<0x{byte:02X}>"
+
+
+def _without_reserved_words(json_text: str) -> str:
+    """Make the special and byte tokens unreachable from text.
+
+    The trainer gives them their places only as words that are looked for in the text; a sentence
+    about "</s>" would come out without it.
+    """
+    return json.dumps(json.loads(json_text) | {"added_tokens": []}, ensure_ascii=False)
+
+
+def save_tokenizer(path: Path, tokenizer: Tokenizer) -> None:
+    """Write a tokenizer as JSON, atomically."""
+    write_atomically(path, tokenizer.to_json().encode())
+
+
+def load_tokenizer(path: Path) -> Tokenizer:
+    """Read a tokenizer of either kind.
+
+    Raises:
+        ValueError: the file is missing or is no tokenizer.
+    """
+    try:
+        text = path.read_text("utf-8")
+        if json.loads(text).get("kind") == "words":
+            return WordTokenizer.from_json(text)
+        return BPETokenizer(text)
+    except FileNotFoundError as error:
+        raise ValueError(f"there is no tokenizer at {path}; is this a run folder?") from error
+    except Exception as error:  # the library raises bare Exception for what it cannot parse
+        raise ValueError(f"{path} is no tokenizer file ({error})") from error

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch.nn.functional as F
 from jaxtyping import Bool, Float
@@ -39,6 +39,7 @@ def scaled_dot_product_attention(
     return weights @ value, weights
 
 
+@runtime_checkable
 class KeyValueSource(Protocol):
     """Where a layer gets its keys and values from while decoding: see `decoding/cache.py`."""
 

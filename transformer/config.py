@@ -1,7 +1,7 @@
 """The model's settings in the paper's notation, its presets, and the rows of the paper's Table 3."""
 
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 NormPlacement = Literal["post", "pre"]
 Positions = Literal["sinusoidal", "learned"]
@@ -94,7 +94,7 @@ class TransformerConfig:
         return self.d_model // self.n_heads if self.d_v is None else self.d_v
 
     @classmethod
-    def preset(cls, name: str, **settings: Any) -> Self:
+    def preset(cls, name: str, **settings: Any) -> "TransformerConfig":
         """A preset by name ("base", "big", "tiny"), with any field overridden.
 
         The vocabularies default to the paper's 37,000; a missing target size follows the source's.
@@ -107,22 +107,22 @@ class TransformerConfig:
         return cls(**{**PRESETS[name], **settings})
 
     @classmethod
-    def base(cls, **settings: Any) -> Self:
+    def base(cls, **settings: Any) -> "TransformerConfig":
         """The base model (Table 3, first row)."""
         return cls.preset("base", **settings)
 
     @classmethod
-    def big(cls, **settings: Any) -> Self:
+    def big(cls, **settings: Any) -> "TransformerConfig":
         """The big model (Table 3, last row)."""
         return cls.preset("big", **settings)
 
     @classmethod
-    def tiny(cls, **settings: Any) -> Self:
+    def tiny(cls, **settings: Any) -> "TransformerConfig":
         """A model for one page and two CPU cores: N = 2, d_model = 64, h = 4, pre-norm."""
         return cls.preset("tiny", **settings)
 
     @classmethod
-    def table3(cls, row: str, **settings: Any) -> Self:
+    def table3(cls, row: str, **settings: Any) -> "TransformerConfig":
         """The model of a row of Table 3: "base", "A1" to "A4", "B1", "B2", "C1" to "C7", ..."""
         if row not in TABLE_3:
             raise ValueError(f"Table 3 has no row {row!r}; choose one of {', '.join(TABLE_3)}")

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable
 
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from transformer.attention import KeyValueSource, Mask, MultiHeadAttention
 from transformer.config import NormPlacement, TransformerConfig
 
 Vectors = Float[Tensor, "batch len d_model"]
+# The keys behind the decoder's two masks: all of the source, and the target as far as it goes.
+SourceMask = Bool[Tensor, "#batch #heads #query src_len"]
+TargetMask = Bool[Tensor, "#batch #heads #len tgt_keys"]
 
 
 class FeedForward(nn.Module):
@@ -82,8 +85,8 @@ class DecoderLayer(nn.Module):
         self,
         x: Vectors,
         memory: Float[Tensor, "batch src_len d_model"],
-        src_mask: Mask | None = None,
-        tgt_mask: Mask | None = None,
+        src_mask: SourceMask | None = None,
+        tgt_mask: TargetMask | None = None,
         caches: tuple[KeyValueSource, KeyValueSource] | None = None,
     ) -> Vectors:
         """`memory` is the encoder's output; `caches` hold this layer's earlier keys and values."""

@@ -1,6 +1,6 @@
 """The encoder, the decoder and the whole Transformer (section 3, Figure 1)."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
@@ -9,12 +9,13 @@ from torch import Tensor, nn
 from transformer.attention import KeyValueSource, Mask
 from transformer.config import TransformerConfig
 from transformer.embedding import LearnedPositions, SinusoidalPositions, TokenEmbedding
-from transformer.layers import DecoderLayer, EncoderLayer, Vectors
+from transformer.layers import DecoderLayer, EncoderLayer, SourceMask, TargetMask, Vectors
 from transformer.masks import padding_mask, target_mask
 
 Tokens = Int[Tensor, "batch len"]
 
 
+@runtime_checkable
 class DecoderCache(Protocol):
     """What earlier decoding steps have left: see `decoding/cache.py`."""
 
@@ -55,8 +56,8 @@ class Decoder(nn.Module):
         self,
         x: Vectors,
         memory: Float[Tensor, "batch src_len d_model"],
-        src_mask: Mask | None = None,
-        tgt_mask: Mask | None = None,
+        src_mask: SourceMask | None = None,
+        tgt_mask: TargetMask | None = None,
         cache: DecoderCache | None = None,
     ) -> Vectors:
         """Pass x through the layers in turn, each with its part of the cache."""
@@ -111,15 +112,15 @@ class Transformer(nn.Module):
         self,
         src: Int[Tensor, "batch src_len"],
         tgt: Int[Tensor, "batch tgt_len"],
-        src_mask: Mask | None = None,
-        tgt_mask: Mask | None = None,
+        src_mask: SourceMask | None = None,
+        tgt_mask: TargetMask | None = None,
     ) -> Float[Tensor, "batch tgt_len tgt_vocab"]:
         """Logits for the token after each target position (teacher forcing)."""
         memory = self.encode(src, src_mask)
         return self.logits(self.decode(tgt, memory, src, src_mask, tgt_mask))
 
     def encode(
-        self, src: Int[Tensor, "batch src_len"], src_mask: Mask | None = None
+        self, src: Int[Tensor, "batch src_len"], src_mask: SourceMask | None = None
     ) -> Float[Tensor, "batch src_len d_model"]:
         """The source's vectors after N encoder layers: the memory."""
         self._check("source", src, self.config.src_vocab_size)
@@ -133,8 +134,8 @@ class Transformer(nn.Module):
         tgt: Int[Tensor, "batch tgt_len"],
         memory: Float[Tensor, "batch src_len d_model"],
         src: Int[Tensor, "batch src_len"],
-        src_mask: Mask | None = None,
-        tgt_mask: Mask | None = None,
+        src_mask: SourceMask | None = None,
+        tgt_mask: TargetMask | None = None,
         cache: DecoderCache | None = None,
     ) -> Float[Tensor, "batch tgt_len d_model"]:
         """The target's vectors after N decoder layers.

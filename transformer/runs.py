@@ -4,6 +4,7 @@ import json
 import platform
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 import torch
 
+from transformer.model import Transformer
 from transformer.tasks import Task
 from transformer.text import save_tokenizer
 from transformer.training import Trainer
@@ -28,18 +30,20 @@ def train_task(
     *,
     resume: bool = False,
     device: torch.device | str | None = None,
-    evaluate_sentences: int = 200,
+    evaluate: Callable[[Transformer], dict[str, Any]] | None = None,
     show_progress: bool = True,
 ) -> tuple[Translator, list[dict[str, Any]]]:
     """Train a task's model; return the translator and the metrics.
 
+    `evaluate` scores the model now and then; by default on 200 sentences of the first split.
     With `run_dir`, the folder afterwards holds config.json (settings, seed, versions, command),
     metrics.jsonl, tokenizer.json, checkpoint.safetensors and model.safetensors.
 
     Raises:
         RunError: the folder holds a run already and `resume` is False, or none and it is True.
     """
-    evaluate = task.evaluator(evaluate_sentences) if task.training.evaluate_every else None
+    if evaluate is None and task.training.evaluate_every:
+        evaluate = task.evaluator()
     trainer = Trainer(
         task.build_model(),
         task.pairs,
@@ -53,6 +57,26 @@ def train_task(
         _prepare(Path(run_dir), task, trainer, resume)
     metrics = trainer.train()
     return Translator(trainer.model, task.tokenizer), metrics
+
+
+def load_run(
+    folder: Path | str, device: torch.device | str = "cpu"
+) -> tuple[Translator, dict[str, Any]]:
+    """The translator that a finished run has left, and the facts of its config.json.
+
+    Raises:
+        RunError: the folder holds no finished run.
+    """
+    folder = Path(folder)
+    try:
+        facts = json.loads((folder / "config.json").read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise RunError(f"{folder} holds no run (no readable config.json); train one") from error
+    if not (folder / "model.safetensors").exists():
+        raise RunError(f"the run in {folder} has not ended; go on with train ... --resume")
+    translator = Translator.load(folder)
+    translator.model.to(device)
+    return translator, facts
 
 
 def _prepare(folder: Path, task: Task, trainer: Trainer, resume: bool) -> None:

@@ -50,9 +50,14 @@ class Task:
         torch.manual_seed(self.training.seed)
         return Transformer(self.config)
 
-    def evaluator(self, n_sentences: int) -> Callable[[Transformer], dict[str, Any]]:
-        """For the trainer: scores on the first sentences of the first split."""
-        split, text = next(iter(self.splits.items()))
+    def evaluator(
+        self, split: str | None = None, n_sentences: int = 200
+    ) -> Callable[[Transformer], dict[str, Any]]:
+        """For the trainer: scores on the first sentences of a split (the first one if None)."""
+        split = split or next(iter(self.splits))
+        if split not in self.splits:
+            raise ValueError(f"no split {split!r}; there are {', '.join(self.splits)}")
+        text = self.splits[split]
         sources, references = text.source[:n_sentences], text.target[:n_sentences]
 
         def evaluate(model: Transformer) -> dict[str, Any]:
@@ -114,8 +119,8 @@ def multi30k_task(
     corpus = load_multi30k(folder, source=source, target=target)
     tokenizer = BPETokenizer.train([*corpus.train.source, *corpus.train.target], vocab_size)
     splits = {"valid": corpus.valid, **corpus.tests}
-    shape = {"d_model": 256, "d_ff": 1024, "n_heads": 4, "n_layers": 3, "dropout": 0.25}
-    recipe = {"epochs": 8, "max_tokens": 4096, "warmup": 1000, "factor": 2.0}
+    shape = {"d_model": 256, "d_ff": 1024, "n_heads": 4, "n_layers": 3, "dropout": 0.2}
+    recipe = {"epochs": 10, "max_tokens": 1024, "warmup": 1000, "factor": 1.5}
     recipe |= {"label_smoothing": 0.1, "log_every": 50, **(training or {})}
     return _task("multi30k", tokenizer, corpus.train, splits, shape, model, recipe)
 
@@ -142,7 +147,7 @@ def _task(
     epochs = recipe.pop("epochs", None)
     if "steps" not in recipe:
         pairs = _encode(tokenizer, train)
-        budget = recipe["max_tokens"] 
+        budget = recipe["max_tokens"]
         per_epoch = sum(1 for _ in token_batches(pairs, budget, seed=0)) / recipe.get("accumulate", 1)
         recipe["steps"] = max(1, round(epochs * per_epoch))
         recipe.setdefault("evaluate_every", max(1, round(per_epoch)))

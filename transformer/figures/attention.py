@@ -1,4 +1,4 @@
-"""Figures for section 3.2: the steps of equation 1 as matrices, and what scaling does to softmax."""
+"""Figures for section 3.2: equation 1 and the heads as matrices, and what scaling does."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike
 from transformer.attention import scaled_dot_product_attention
 from transformer.figures.style import DIVERGING, PALETTE, SEQUENTIAL
 
-LETTER = 0.125  # inches that a letter of a token label takes
-GAP = 0.3  # inches on either side of an operator
+# Inches: a letter of a token label, either side of an operator, above a matrix, at the edge.
+LETTER, GAP, TITLE, MARGIN = 0.13, 0.27, 0.72, 0.1
+SQRT_D_K = r"$\sqrt{d_k}$"
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,13 @@ class Matrix:
     @property
     def label_width(self) -> float:
         """Inches that the labels of the rows take on the left."""
-        return 0.1 + LETTER * max((len(label) for label in self.rows), default=0)
+        return MARGIN + LETTER * max((len(label) for label in self.rows), default=0)
+
+    @property
+    def label_height(self) -> float:
+        """Inches that the slanting labels of the columns, or the heads' brackets, take below."""
+        longest = max((len(label) for label in self.columns), default=0)
+        return max(0.2 + 0.85 * LETTER * longest, 0.55 if self.n_heads > 1 else MARGIN)
 
 
 def attention_pipeline(
@@ -42,7 +49,7 @@ def attention_pipeline(
     query_tokens: Sequence[str],
     key_tokens: Sequence[str],
     *,
-    cell: float = 0.72,
+    cell: float = 0.68,
 ) -> Figure:
     """Equation 1 in two lines of matrices: Q and K give scores, weights and V give the output.
 
@@ -50,7 +57,8 @@ def attention_pipeline(
         query: (query, d_k).
         key: (key, d_k).
         value: (key, d_v).
-        query_tokens, key_tokens: the labels of the queries, and of the keys and their values.
+        query_tokens: the labels of the queries.
+        key_tokens: the labels of the keys and of their values.
         cell: inches for one number.
 
     Raises:
@@ -70,17 +78,17 @@ def attention_pipeline(
     return _draw(
         [
             [
-                Matrix(q, "$Q$", query_tokens),
+                Matrix(q, r"$\mathbf{Q}$", query_tokens),
                 "×",
-                Matrix(k.T, "$K^T$", columns=key_tokens),
-                "÷ $\\sqrt{d_k}$ =",
+                Matrix(k.T, r"$\mathbf{K^T}$", columns=key_tokens),
+                f"÷ {SQRT_D_K} =",
                 Matrix(scores, "scores", columns=key_tokens),
             ],
             [
                 "softmax →",
                 Matrix(weights.numpy(), "weights", query_tokens, key_tokens, is_weights=True),
                 "×",
-                Matrix(v, "$V$", key_tokens),
+                Matrix(v, r"$\mathbf{V}$", key_tokens),
                 "=",
                 Matrix(output.numpy(), "output"),
             ],
@@ -96,13 +104,15 @@ def projected_heads(
     tokens: Sequence[str],
     *,
     name: str = "Q",
-    cell: float = 0.72,
+    cell: float = 0.68,
 ) -> Figure:
     """One product that makes all heads: X, the projection, and the result cut into heads.
 
     Args:
         x: (len, d_model), a row for each token.
         weight: (d_model, n_heads * width), the projections of the heads side by side.
+        n_heads: how many heads the columns are cut into.
+        tokens: the labels of the rows of x.
         name: what is made: "Q", "K" or "V".
         cell: inches for one number.
 
@@ -123,11 +133,11 @@ def projected_heads(
     return _draw(
         [
             [
-                Matrix(inputs, "$X$", tokens),
+                Matrix(inputs, r"$\mathbf{X}$", tokens),
                 "×",
-                Matrix(projection, f"$W^{name}$", n_heads=n_heads),
+                Matrix(projection, rf"$\mathbf{{W^{name}}}$", n_heads=n_heads),
                 "=",
-                Matrix(inputs @ projection, f"${name}$", n_heads=n_heads),
+                Matrix(inputs @ projection, rf"$\mathbf{{{name}}}$", n_heads=n_heads),
             ]
         ],
         cell,
@@ -140,8 +150,11 @@ def curves_over_width(
     """How quantities change with d_k, on logarithmic axes.
 
     Args:
+        widths: values of d_k.
         curves: name -> (widths,) values, or (widths, samples), drawn as the median with a band
             around the middle half of the samples.
+        ylabel: what the curves show.
+        ax: where to draw; a new figure when None.
 
     Raises:
         ValueError: a curve has not one value, or one row of samples, for each width.
@@ -177,9 +190,11 @@ def temperature_curves(
     """The weight of each key while the temperature of the softmax rises.
 
     Args:
+        temperatures: what the scores are divided by, rising.
         weights: (temperatures, keys).
         labels: a name for each key.
         marks: name -> temperature, drawn as a dotted line.
+        ax: where to draw; a new figure when None.
 
     Raises:
         ValueError: the weights do not fit the temperatures and the labels.
@@ -243,34 +258,31 @@ def _draw(lines: Sequence[Sequence[Matrix | str]], cell: float) -> Figure:
     """Lines of matrices with operators between them, every number in a cell of the same size."""
     matrices = [[part for part in line if isinstance(part, Matrix)] for line in lines]
     largest = max(np.abs(m.values).max() for line in matrices for m in line if not m.is_weights)
-    heights = [max(len(m.values) for m in line) * cell for line in matrices]
-    below = [
-        max(0.15 + 0.9 * LETTER * max((len(c) for m in line for c in m.columns), default=0), 0.45)
-        for line in matrices
-    ]
-    width = max(sum(_width(part, cell) for part in line) for line in lines)
-    height = sum(heights) + sum(below) + 0.5 * len(lines)
+    ascents = [max(len(m.values) for m in line) * cell / 2 + TITLE for line in matrices]
+    depths = [max(len(m.values) * cell / 2 + m.label_height for m in line) for line in matrices]
+    width = max(sum(_width(part, cell) for part in line) for line in lines) + MARGIN
+    height = sum(ascents) + sum(depths)
     figure = plt.figure(figsize=(width, height), layout="none")
     top = height
-    for line, tallest, labels in zip(lines, heights, below, strict=True):
-        middle = top - 0.5 - tallest / 2
+    for line, ascent, depth in zip(lines, ascents, depths, strict=True):
+        middle = top - ascent
         left = 0.0
         for part in line:
             if isinstance(part, str):
                 centre = (left + _width(part, cell) / 2) / width
-                figure.text(centre, middle / height, part, ha="center", va="center", fontsize=19)
+                figure.text(centre, middle / height, part, ha="center", va="center", fontsize=20)
             else:
                 _draw_matrix(figure, part, left + part.label_width, middle, cell, largest)
             left += _width(part, cell)
-        top -= 0.5 + tallest + labels
+        top -= ascent + depth
     return figure
 
 
 def _width(part: Matrix | str, cell: float) -> float:
     if isinstance(part, Matrix):
         return part.label_width + part.values.shape[1] * cell
-    words = part.replace("$\\sqrt{d_k}$", "dk_")
-    return 2 * GAP + (0.16 * len(words) if len(words) > 1 else 0.0)
+    letters = len(part.replace(SQRT_D_K, "dk"))
+    return 2 * GAP + (0.14 * letters if letters > 1 else 0.0)
 
 
 def _draw_matrix(
@@ -289,7 +301,7 @@ def _draw_matrix(
         ax=ax,
         annot=texts,
         fmt="",
-        annot_kws={"size": 15},
+        annot_kws={"size": 17},
         cmap=SEQUENTIAL if matrix.is_weights else DIVERGING,
         vmin=0.0 if matrix.is_weights else -largest,
         vmax=1.0 if matrix.is_weights else largest,
@@ -298,8 +310,8 @@ def _draw_matrix(
         xticklabels=list(matrix.columns) or False,
         yticklabels=list(matrix.rows) or False,
     )
-    ax.set_title(matrix.name, fontsize=16)
-    ax.tick_params(length=0, labelsize=14)
+    ax.set_title(f"{matrix.name}\n{rows} × {columns}", fontsize=16)
+    ax.tick_params(length=0, labelsize=15)
     ax.tick_params(axis="y", rotation=0)
     for label in ax.get_xticklabels():
         label.set(rotation=45, horizontalalignment="right", rotation_mode="anchor")
@@ -320,7 +332,7 @@ def _mark_heads(ax: Axes, n_heads: int, rows: int, width: int) -> None:
             color=colour,
             ha="center",
             va="top",
-            fontsize=14,
+            fontsize=15,
             fontweight="bold",
         )
         if h:

@@ -2,7 +2,7 @@
 
 import json
 import os
-import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,30 +24,35 @@ def write_atomically(path: Path, content: bytes) -> None:
     """Write a file so that, whatever happens, there is the old one or the new one.
 
     The content goes to a temporary file beside it, reaches the disk, and takes its place in one
-    step. A full disk leaves the old file as it was and no temporary file.
+    step. A full disk leaves the old file as it was and no temporary file; what a killed process
+    leaves behind, the next one overwrites.
 
     Raises:
         CheckpointError: the file could not be written.
     """
-    temporary = None
+    temporary = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as file:
-            temporary = Path(file.name)
+        with temporary.open("wb") as file:
+            os.fchmod(file.fileno(), 0o666 & ~_umask())  # as any new file, not private
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except OSError as error:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
         kept = "; the earlier one is untouched" if path.exists() else ""
         raise CheckpointError(
             f"could not write {path}: {error.strerror or error}{kept}. "
             "Free some space or choose another folder, and resume"
         ) from error
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
@@ -110,10 +115,19 @@ def save_model(path: Path, model: Transformer) -> None:
 
 
 def load_model(path: Path) -> Transformer:
-    """Build the model that `save_model` wrote, in evaluation mode, on the CPU."""
+    """Build the model that `save_model` wrote, in evaluation mode, on the CPU.
+
+    Raises:
+        CheckpointError: the file is damaged, or not a model's.
+    """
     tensors, facts = load_tensors(path)
     if "config" not in facts:
         raise CheckpointError(f"{path} holds no model configuration; it is not a model's file")
-    model = Transformer(TransformerConfig(**facts["config"]))
+    if "training" in facts:
+        raise CheckpointError(f"{path} is a training checkpoint; the model is in model.safetensors")
+    try:
+        model = Transformer(TransformerConfig(**facts["config"]))
+    except (TypeError, ValueError) as error:
+        raise CheckpointError(f"{path} has a configuration that does not fit: {error}") from error
     load_model_tensors(model, tensors)
     return model.eval()

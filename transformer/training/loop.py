@@ -66,6 +66,7 @@ class Trainer:
         self.pairs = pairs
         self.marks = {"bos_id": bos_id, "eos_id": eos_id, "pad_id": model.config.pad_id}
         self.run_dir = Path(run_dir) if run_dir is not None else None
+        self._checkpoint = self.run_dir / "checkpoint.safetensors" if self.run_dir else None
         self.evaluate = evaluate
         self.show_progress = show_progress
         self.optimizer = torch.optim.Adam(
@@ -104,8 +105,8 @@ class Trainer:
                 bar.update(self._line())
                 if due[0] and self.evaluate:
                     self._evaluate(self.evaluate)
-                if due[1] and self.run_dir:
-                    self.save(self.run_dir / "checkpoint.safetensors")
+                if due[1] and self._checkpoint:
+                    self.save(self._checkpoint)
                 if logging:
                     losses, n_tokens, began = [], 0, time.perf_counter()
         finally:
@@ -116,7 +117,10 @@ class Trainer:
         return self.metrics
 
     def _update(self, batches: list[Batch]) -> tuple[Tensor, int]:
-        """One step: gradients of all batches, divided by their tokens together, and Adam."""
+        """One step: gradients of all batches, divided by their tokens together, and Adam.
+
+        Returns the loss summed over the step's tokens, and their number.
+        """
         # Dividing each batch by its own count would give the words of short batches more weight.
         n_tokens = sum(batch.n_tokens for batch in batches)
         total = torch.zeros((), device=self.device)
@@ -134,7 +138,7 @@ class Trainer:
             group["lr"] = self.rate
         self.optimizer.step()
         self.optimizer.zero_grad()
-        return total / n_tokens, n_tokens
+        return total, n_tokens
 
     @property
     def rate(self) -> float:
@@ -159,16 +163,9 @@ class Trainer:
         return self.step == self.config.steps or (every > 0 and self.step % every == 0)
 
     def _log(self, losses: list[Tensor], n_tokens: int, began: float) -> None:
-        loss = float(torch.stack(losses).mean())
-        if not math.isfinite(loss):
-            first = self.step - len(losses) + 1
-            saved = f" The checkpoint in {self.run_dir} is from before." if self.run_dir else ""
-            raise TrainingError(
-                f"the loss became {loss} between steps {first} and {self.step}; the weights are "
-                f"lost.{saved} Lower factor ({self.config.factor}), raise warmup "
-                f"({self.config.warmup}) or set clip (1.0)"
-            )
         took = time.perf_counter() - began
+        loss = float(torch.stack(losses).sum()) / n_tokens
+        self._require_finite(loss, self.step - len(losses) + 1)
         self.seconds += took
         self.metrics.append(
             {
@@ -182,9 +179,24 @@ class Trainer:
         )
         self._write_metrics()
 
+    def _require_finite(self, loss: float, first: int) -> None:
+        # The last step's loss may be finite and its update not, so the weights are looked at too.
+        weights = torch.stack([weight.isfinite().all() for weight in self.model.parameters()])
+        if math.isfinite(loss) and weights.all():
+            return
+        what = "weights are no longer finite" if math.isfinite(loss) else f"loss became {loss}"
+        path = self._checkpoint
+        saved = f"; {path} is from before" if path and path.exists() else ""
+        raise TrainingError(
+            f"the {what} between steps {first} and {self.step}{saved}. Lower factor "
+            f"({self.config.factor}), raise warmup ({self.config.warmup}) or set clip (1.0)"
+        )
+
     def _evaluate(self, evaluate: Callable[[Transformer], Metrics]) -> None:
         self.model.eval()
-        self.metrics[-1].update(evaluate(self.model))
+        # Whatever dice the evaluation throws, training goes on as if it had not.
+        with torch.random.fork_rng([self.device] if self.device.type == "cuda" else []):
+            self.metrics[-1].update(evaluate(self.model))
         self.model.train()
         self._write_metrics()
 

@@ -25,8 +25,8 @@ def label_smoothing_loss(
     """
     _require_smoothing(smoothing)
     loss = F.cross_entropy(
-        logits.flatten(0, -2).float(),
-        target.flatten(),
+        logits.reshape(-1, logits.size(-1)).float(),
+        target.reshape(-1),
         ignore_index=pad_id,
         reduction="sum",
         label_smoothing=smoothing,

@@ -1,6 +1,8 @@
 """A training run, frozen in a file: what an exact continuation needs."""
 
 import json
+import zlib
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from transformer.training.batching import TokenPair
 from transformer.training.checkpoints import (
     CheckpointError,
     load_model_tensors,
@@ -70,16 +73,24 @@ def _setup(trainer: "Trainer") -> dict[str, Any]:
     setup = {
         "config": trainer.model.config.to_dict(),
         "training": asdict(trainer.config),
-        "data": {"pairs": len(trainer.pairs)},
+        "data": {"pairs": len(trainer.pairs), "fingerprint": _fingerprint(trainer.pairs)},
+        "marks": trainer.marks,
     }
     return json.loads(json.dumps(setup))
+
+
+def _fingerprint(pairs: Sequence[TokenPair]) -> int:
+    """Tells other sentences from these; looks at a thousand of them."""
+    sample = (pairs[i] for i in range(0, len(pairs), max(1, len(pairs) // 1000)))
+    return zlib.crc32(json.dumps([(list(src), list(tgt)) for src, tgt in sample]).encode())
 
 
 def _require_same_setup(trainer: "Trainer", path: Path, facts: dict[str, Any]) -> None:
     for part, settings in _setup(trainer).items():
         for key, value in settings.items():
-            if key != "steps" and facts[part].get(key) != value:
+            before = facts.get(part, {}).get(key)
+            if key != "steps" and before != value:
                 raise CheckpointError(
-                    f"{path} was made with {key}={facts[part].get(key)}, not {value}; resume "
+                    f"{path} was made with {key}={before}, not {value}; resume "
                     "with the same settings (only steps may change), or use a new folder"
                 )

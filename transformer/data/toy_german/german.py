@@ -28,8 +28,7 @@ def sentence(plan: Sentence) -> list[Word]:
         opening: Word = (plan.conjunction, ((plan, "conjunction"),))
         subordinate = [opening, *verb_final_clause(plan.subordinate)]
         if plan.subordinate_first:
-            finite, *rest = words
-            words = [*subordinate, (",", ((plan, "comma"),)), finite, *rest]
+            words = [*subordinate, (",", ((plan, "comma"),)), *words]
         else:
             words = [*words, COMMA, *subordinate]
     mark = "?" if plan.main.asks else "."
@@ -45,7 +44,8 @@ def sentence(plan: Sentence) -> list[Word]:
 def main_clause(clause: Clause) -> list[Word]:
     """Verb-second order; verb-first where nothing is fronted."""
     finite, ending = _verb(clause)
-    middle, extraposed = _middle_field(clause, bracket=bool(ending))
+    opened = clause.front != "subject"
+    middle, extraposed = _middle_field(clause, bracket=bool(ending), opened=opened)
     return [*_front(clause), finite, *middle, *ending, *extraposed]
 
 
@@ -55,7 +55,9 @@ def verb_final_clause(clause: Clause) -> list[Word]:
     particle = (clause, "particle")
     if ending and ending[-1][1] == (particle,):  # ruft ... an becomes anruft
         finite, ending = (ending[0][0] + finite[0], (*finite[1], particle)), []
-    middle, extraposed = _middle_field(clause, bracket=True)
+    middle, extraposed = _middle_field(
+        clause, bracket=True, opened=clause.front not in ("", "subject")
+    )
     return [*_front(clause), *middle, *ending, finite, *extraposed]
 
 
@@ -139,12 +141,15 @@ def _front(clause: Clause) -> list[Word]:
     return [*phrase(part, case), *_relative(part)]
 
 
-def _middle_field(clause: Clause, *, bracket: bool) -> tuple[list[Word], list[Word]]:
+def _middle_field(
+    clause: Clause, *, bracket: bool, opened: bool
+) -> tuple[list[Word], list[Word]]:
     """The words between finite verb and clause end, and a relative clause put behind that end.
 
     Order: subject, pronouns, adverb, dative, accusative, nicht, place, adjective. Two exceptions:
-    behind a finite verb in front a pronoun precedes a full subject (heute hilft mir der Mann), and
-    gefallen has the person first (dass dem Mann das Haus gefällt).
+    where something else opens the clause a pronoun precedes a full subject (heute hilft mir der
+    Mann), and gefallen has the person first (dass dem Mann das Haus gefällt). `bracket` says that
+    a part of the verb closes the clause; the last phrase's relative clause follows behind it.
     """
     subject = [("subject", clause.subject, "nom")]
     objects = [
@@ -157,11 +162,12 @@ def _middle_field(clause: Clause, *, bracket: bool) -> tuple[list[Word], list[Wo
     ]
     pronouns = [entry for entry in objects if isinstance(entry[1], PronounPhrase)]
     nouns = [entry for entry in objects if not isinstance(entry[1], PronounPhrase)]
-    opens = clause.front not in ("", "subject") or clause.asks
-    first = clause.verb.frame == "like" or (opens and isinstance(clause.subject, NounPhrase))
-    early = [*pronouns, *subject] if first else [*subject, *pronouns]
-    if clause.verb.frame == "like":
+    if not isinstance(clause.subject, NounPhrase):
+        early = [*subject, *pronouns]
+    elif clause.verb.frame == "like":
         early, nouns = [*objects, *subject], []
+    else:
+        early = [*pronouns, *subject] if opened else [*subject, *pronouns]
 
     groups: list[tuple[list[Word], list[Word]]] = []
     for role, part, case in early:

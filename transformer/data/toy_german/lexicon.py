@@ -29,12 +29,15 @@ class Noun:
 
 @dataclass(frozen=True)
 class Adjective:
-    """An adjective: its bare form, the stem its endings are added to, and its translation."""
+    """An adjective: its bare form, the stem its endings are added to, and its translation.
+
+    Adjectives of one `scale` exclude each other (old and young).
+    """
 
     name: str
     stem: str
     english: str
-    passing: bool
+    scale: str
     kinds: tuple[str, ...]
 
 
@@ -157,14 +160,14 @@ NOUNS = [
     _noun(cells)
     for cells in _rows(
         """
-Mann      m  -         Männer    Männern    man        men         person
-Frau      f  -         Frauen    Frauen     woman      women       person
+Mann      m  -         Männer    Männern    man        men         person,adult
+Frau      f  -         Frauen    Frauen     woman      women       person,adult
 Kind      n  -         Kinder    Kindern    child      children    person
 Junge     m  Jungen    Jungen    Jungen     boy        boys        person
 Mädchen   n  -         Mädchen   Mädchen    girl       girls       person
-Lehrer    m  -         Lehrer    Lehrern    teacher    teachers    person
-Ärztin    f  -         Ärztinnen Ärztinnen  doctor     doctors     person
-Nachbar   m  Nachbarn  Nachbarn  Nachbarn   neighbour  neighbours  person
+Lehrer    m  -         Lehrer    Lehrern    teacher    teachers    person,adult
+Ärztin    f  -         Ärztinnen Ärztinnen  doctor     doctors     person,adult
+Nachbar   m  Nachbarn  Nachbarn  Nachbarn   neighbour  neighbours  person,adult
 Hund      m  -         Hunde     Hunden     dog        dogs        animal
 Katze     f  -         Katzen    Katzen     cat        cats        animal
 Pferd     n  -         Pferde    Pferden    horse      horses      animal
@@ -173,7 +176,6 @@ Brief     m  -         Briefe    Briefen    letter     letters     reading
 Zeitung   f  -         Zeitungen Zeitungen  newspaper  newspapers  reading
 Ball      m  -         Bälle     Bällen     ball       balls       item
 Tasche    f  -         Taschen   Taschen    bag        bags        item
-Bild      n  -         Bilder    Bildern    picture    pictures    item
 Apfel     m  -         Äpfel     Äpfeln     apple      apples      food
 Käse      m  -         -         -          cheese     -           food,mass
 Suppe     f  -         -         -          soup       -           food,mass
@@ -191,24 +193,27 @@ Stadt     f  -         Städte    Städten    city       cities      outdoors
     )
 ]
 
-# bare form, stem, English, whether it can change from day to day, kinds it goes with
+# bare form, stem, English, what it measures (a thing has one age), kinds it goes with
 ADJECTIVES = [
-    Adjective(name, stem, english, passing == "passing", tuple(kinds.split()))
-    for name, stem, english, passing, kinds in _rows(
+    Adjective(name, stem, english, scale, tuple(kinds.split()))
+    for name, stem, english, scale, kinds in _rows(
         """
-alt   | alt   | old       | -       | person animal reading item furniture opening building
-jung  | jung  | young     | -       | person animal
-klein | klein | small     | -       | person animal reading item furniture opening building outdoors
-groß  | groß  | big       | -       | person animal reading item furniture opening building outdoors
-schön | schön | beautiful | -       | person animal reading item furniture building outdoors
-müde  | müd   | tired     | passing | person animal
-neu   | neu   | new       | -       | reading item furniture opening building
-teuer | teur  | expensive | -       | reading item furniture building food
-frisch| frisch| fresh     | -       | food
+alt   | alt   | old       | age   | adult animal reading item furniture opening building
+jung  | jung  | young     | age   | adult animal
+neu   | neu   | new       | age   | reading item furniture opening building
+klein | klein | small     | size  | person animal reading item furniture opening building outdoors
+groß  | groß  | big       | size  | person animal reading item furniture opening building outdoors
+schön | schön | beautiful | looks | person animal reading item furniture building outdoors
+müde  | müd   | tired     | mood  | person animal
+teuer | teur  | expensive | price | reading item furniture building food
+frisch| frisch| fresh     | state | food
 """,
         5,
     )
 ]
+
+# Words that mean something else behind a possessive: mein Mann is my husband
+NEVER_MINE = ("Mann", "Frau")
 
 # The preposition in each of its meanings: name, German, case, English, kinds of its noun
 RELATIONS = {
@@ -221,8 +226,8 @@ on        | auf   | dat | on          | furniture
 onto      | auf   | acc | onto        | furniture
 under     | unter | dat | under       | furniture
 to-under  | unter | acc | under       | furniture
-before    | vor   | dat | in front of | building
-with      | mit   | dat | with        | person animal
+before    | vor   | dat | in front of | building opening
+with      | mit   | dat | with        | person animal item reading
 with-food | mit   | dat | with        | food
 for       | für   | acc | for         | person
 to        | zu    | dat | to          | person building
@@ -278,10 +283,8 @@ suchen   |sucht   |gesucht    |haben|acc|look looks looked|for|person animal|per
 finden   |findet  |gefunden   |haben|acc|find finds found|-|person animal|person animal reading item|in|-
 lesen    |liest   |gelesen    |haben|acc|read reads read|-|person|reading|in|-
 essen    |isst    |gegessen   |haben|acc|eat eats ate|-|person animal|food|in with-food|-
-besuchen |besucht |besucht    |haben|acc|visit visits visited|-|person|person|-|-
 haben    |hat     |-          |haben|acc|have has had|-|person|animal reading item food|-|lasting
 helfen   |hilft   |geholfen   |haben|dat|help helps helped|-|person|person animal|in|-
-danken   |dankt   |gedankt    |haben|dat|thank thanks thanked|-|person|person|-|-
 folgen   |folgt   |gefolgt    |sein |dat|follow follows followed|-|person animal|person animal|into|-
 gefallen |gefällt |gefallen   |haben|like|like likes liked|-|animal reading item building outdoors|person|-|lasting
 geben    |gibt    |gegeben    |haben|dat acc|give gives gave|-|person|reading item food|-|-
@@ -302,7 +305,6 @@ ein+laden|lädt    |eingeladen |haben|acc|invite invites invited|-|person|person
 an+kommen|kommt   |angekommen |sein |none|arrive arrives arrived|-|person animal|-|with|-
 sagen    |sagt    |gesagt     |haben|clause|say says said|-|person|-|-|-
 wissen   |weiß    |gewusst    |haben|clause|know knows knew|-|person|-|-|lasting
-glauben  |glaubt  |geglaubt   |haben|clause|believe believes believed|-|person|-|-|lasting
 sein     |ist     |-          |sein |adjective|be is was|-|person animal reading item food furniture opening building outdoors|-|-|lasting
 """,
         11,
@@ -343,9 +345,9 @@ wir  uns   uns    we    us    pl  pl   yes
 er   ihn   ihm    he    him   m   sg   yes
 sie  -     ihr    she   her   f   sg   yes
 sie  -     ihnen  they  them  pl  pl   yes
-er   -     -      it    -     m   sg   no
-sie  -     -      it    -     f   sg   no
-es   -     -      it    -     n   sg   no
+er   -     -      it    it    m   sg   no
+sie  -     -      it    it    f   sg   no
+es   -     -      it    it    n   sg   no
 """,
         8,
     )

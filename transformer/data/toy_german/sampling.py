@@ -1,9 +1,9 @@
 """Chance: which sentence is said. Every choice is drawn here, with the rules that keep it sensible.
 
 What a German sentence means must be beyond doubt, since a translation is right or wrong word for
-word. So the draft refuses what a reader could take in two ways: objects in front that look like
+word. So a draft refuses what a reader could take in two ways: objects in front that look like
 subjects (die Katze sieht das Kind), relative clauses of the same kind (die Frau, die das Kind
-sieht), pronouns that could refer to a person and to a thing, and two negations in one clause.
+sieht), pronouns that could mean a person and a thing, and two negations in one clause.
 """
 
 import random
@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from transformer.data.toy_german import german, lexicon
-from transformer.data.toy_german.lexicon import MODES, RELATIONS, VERB, VERBS, Noun, Verb
+from transformer.data.toy_german.lexicon import MODALS, MODES, RELATIONS, VERBS, Noun, Verb
 from transformer.data.toy_german.syntax import (
     Clause,
     NounPhrase,
@@ -26,26 +26,30 @@ from transformer.data.toy_german.syntax import (
 
 T = TypeVar("T")
 
-_SUBJECTS = {
-    verb.name: tuple(noun for noun in lexicon.NOUNS if noun.is_a(verb.subjects)) for verb in VERBS
-}
-_OBJECTS = {
-    verb.name: tuple(noun for noun in lexicon.NOUNS if noun.is_a(verb.objects)) for verb in VERBS
-}
-_PLACES = {
-    name: tuple(noun for noun in lexicon.NOUNS if noun.is_a(relation.kinds))
-    for name, relation in RELATIONS.items()
-}
-_ADJECTIVES = {
-    noun.name: tuple(a for a in lexicon.ADJECTIVES if noun.is_a(a.kinds)) for noun in lexicon.NOUNS
-}
+# What fits what, worked out once
+_SUBJECTS = {v.name: tuple(n for n in lexicon.NOUNS if n.is_a(v.subjects)) for v in VERBS}
+_OBJECTS = {v.name: tuple(n for n in lexicon.NOUNS if n.is_a(v.objects)) for v in VERBS}
+_PLACES = {name: tuple(n for n in lexicon.NOUNS if n.is_a(r.kinds)) for name, r in RELATIONS.items()}
+_ADJECTIVES = {n.name: tuple(a for a in lexicon.ADJECTIVES if n.is_a(a.kinds)) for n in lexicon.NOUNS}
 _PEOPLE = tuple(noun for noun in lexicon.NOUNS if noun.is_a(("person",)))
-_RECIPIENT_FRAMES = ("dat", "dat acc", "like")
-_STATEMENT_VERBS = tuple(verb for verb in VERBS if verb.frame != "clause")
+
+# How often: an entry that stands three times is drawn three times as often.
+_OFTEN = {"sein": 3, "gefallen": 2, "liegen": 2}
+_FREE_VERBS = tuple(v for v in VERBS if v.frame != "clause" for _ in range(_OFTEN.get(v.name, 1)))
 _CLAUSE_VERBS = tuple(verb for verb in VERBS if verb.frame == "clause")
-_SUBJECT_DETERMINERS = ("def",) * 7 + ("indef",) * 3 + ("my",) * 2
+_TIMES = ("present",) * 5 + ("past",) * 4 + ("future",)
+_SUBJECT_DETERMINERS = ("def",) * 6 + ("indef",) * 4 + ("my",) * 2
 _OBJECT_DETERMINERS = ("def",) * 5 + ("indef",) * 4 + ("my",) * 2
 _DEFINITE = ("def", "def", "def", "my")
+
+_QUESTION_VERBS = {
+    "": _FREE_VERBS,
+    "warum": _FREE_VERBS,
+    "wer": tuple(v for v in _FREE_VERBS if "person" in v.subjects and v.frame != "like"),
+    "wen": tuple(v for v in _FREE_VERBS if v.frame == "acc" and "person" in v.objects),
+    "was": tuple(v for v in _FREE_VERBS if "acc" in v.frame and "reading" in v.objects),
+    "wo": tuple(v for v in _FREE_VERBS if "in" in v.relations or v.name == "liegen"),
+}
 
 
 class Refused(Exception):
@@ -62,10 +66,15 @@ def sample(rng: random.Random) -> Sentence:
 
 
 class Draft:
-    """One sentence in the making: the source of chance, and what has been mentioned so far."""
+    """One sentence in the making: the source of chance, and what has been mentioned so far.
+
+    A clause's `position` is "main", "question", "final" (subordinate, behind the main clause),
+    "first" (subordinate, opening the sentence), "second" (the main clause behind that) or
+    "relative".
+    """
 
     def __init__(self, rng: random.Random) -> None:
-        self.random = rng.random  # the one method that Python promises never to change
+        self.random = rng.random  # the one method whose sequence Python promises to keep
         self.mentioned: list[NounPhrase | PronounPhrase] = []
         self.main_subject: Phrase | None = None
         self.time_is_set = False
@@ -79,68 +88,53 @@ class Draft:
         """True with this probability."""
         return self.random() < probability
 
-    # --- sentences
+    # Sentences
 
     def sentence(self) -> Sentence:
         """A statement, a question, or two clauses joined by a conjunction."""
         kind = self.random()
         if kind < 0.38:
-            return Sentence(self.clause(self.pick(_STATEMENT_VERBS), self.time(), "main"))
+            return Sentence(self.clause(self.pick(_FREE_VERBS), self.pick(_TIMES), "main"))
         if kind < 0.52:
-            return Sentence(self.question())
-        if kind < 0.70:
-            return self.reported()
-        return self.reasoned()
+            word = self.pick(("", "", "", "wer", "wen", "was", "wo", "warum"))
+            verb = self.pick(_QUESTION_VERBS[word])
+            return Sentence(self.clause(verb, self.pick(_TIMES), "question", word=word))
+        return self.reported() if kind < 0.68 else self.reasoned()
 
     def reported(self) -> Sentence:
         """dass- and ob-clauses: she says that ..., he does not know whether ..."""
         verb = self.pick(_CLAUSE_VERBS)
         time = self.pick(("present", "past"))
         main = self.clause(verb, time, "main")
-        doubt = verb.name == "wissen" and main.negated
-        inner = "past" if time == "past" else self.time()
-        return Sentence(main, "ob" if doubt else "dass", self.clause(self.free(), inner, "final"))
+        conjunction = "ob" if verb.name == "wissen" and main.negated else "dass"
+        said = "past" if time == "past" else self.pick(_TIMES)
+        return Sentence(main, conjunction, self.clause(self.verb_about_it(), said, "final"))
 
     def reasoned(self) -> Sentence:
         """weil, obwohl and wenn, behind the main clause or in front of it."""
         conjunction = self.pick(("weil", "weil", "obwohl", "wenn"))
-        time = self.time()
-        inner = time
-        if conjunction == "wenn" or time == "future":
-            time = "future" if self.chance(0.3) else "present"
-            inner = "present"
-        elif time == "present" and self.chance(0.3):
-            inner = "past"
+        time = self.pick(_TIMES)
+        reason = time
+        if conjunction == "wenn":
+            time, reason = self.pick(("present", "present", "future")), "present"
+            self.time_is_set = True
+        elif time != "past":
+            reason = self.pick(("present", "present", "past"))
         if self.chance(0.3):
-            first = self.clause(self.free(), inner, "first")
-            main = self.clause(self.free(), time, "second")
+            first = self.clause(self.pick(_FREE_VERBS), reason, "first")
+            main = self.clause(self.verb_about_it(), time, "second")
             return Sentence(main, conjunction, first, subordinate_first=True)
-        main = self.clause(self.free(), time, "main")
-        return Sentence(main, conjunction, self.clause(self.free(), inner, "final"))
+        main = self.clause(self.pick(_FREE_VERBS), time, "main")
+        return Sentence(main, conjunction, self.clause(self.verb_about_it(), reason, "final"))
 
-    def question(self) -> Clause:
-        """Yes/no questions and those with wer, wen, was, wo, warum."""
-        word = self.pick(("", "", "", "wer", "wen", "was", "wo", "warum"))
-        if word in ("", "warum"):
-            return self.clause(self.free(), self.time(), "question", word=word)
-        fits = {
-            "wer": lambda verb: "person" in verb.subjects and verb.frame != "like",
-            "wen": lambda verb: verb.frame == "acc" and "person" in verb.objects,
-            "was": lambda verb: verb.frame in ("acc", "dat acc") and len(verb.objects) > 1,
-            "wo": lambda verb: "in" in verb.relations or verb.name == "liegen",
-        }[word]
-        verb = self.pick([verb for verb in _STATEMENT_VERBS if fits(verb)])
-        return self.clause(verb, self.time(), "question", word=word)
+    def verb_about_it(self) -> Verb:
+        """A verb for the second clause; often one that lets it go on about an animal or a thing."""
+        subject = self.main_subject
+        if self.thing_pronouns() and isinstance(subject, NounPhrase) and self.chance(0.7):
+            return self.pick([v for v in _FREE_VERBS if subject.noun.is_a(v.subjects)])
+        return self.pick(_FREE_VERBS)
 
-    def time(self) -> str:
-        """Present, past or future, as the tense of a clause's time."""
-        return self.pick(("present",) * 5 + ("past",) * 4 + ("future",))
-
-    def free(self) -> Verb:
-        """A verb that needs no dass-clause."""
-        return self.pick(_STATEMENT_VERBS)
-
-    # --- clauses
+    # Clauses
 
     def clause(
         self,
@@ -149,71 +143,45 @@ class Draft:
         position: str,
         *,
         word: str = "",
-        given: Phrase | None = None,
         role: str = "",
+        given: RelativePronoun | None = None,
         relation: str = "",
     ) -> Clause:
         """A clause around a verb.
 
-        `position` is "main", "question", "final" (behind a main clause), "first" (a subordinate
-        clause that opens the sentence), "second" (the main clause behind that) or "relative"; then
-        `given` is the relative pronoun and `role` its part in the clause.
+        `word` is a question word; in a relative clause `given` is the pronoun, `role` its part in
+        the clause and `relation` the preposition before it.
         """
-        nested, asks = position == "relative", position == "question"
-        states_fact = not asks and position != "first"
-        if verb.passing or time == "future":
-            mode = self.mode(time)
-        else:
-            mode = MODES[time]
-        if mode.name == "future" and not verb.passing and verb.name != "gefallen":
-            mode = MODES["present"]
-            time = "present"
-        if verb.name == "sein" and time == "future":
-            raise Refused
-        adjective = None
-        denial = self.pick(("",) * 15 + ("nicht", "nicht", "kein")) if states_fact else ""
-        fixed: dict[str, Phrase] = {role: given} if given is not None else {}
-        if word == "wer":
-            fixed["subject"] = QuestionWord(word)
-        elif word in ("wen", "was"):
-            fixed["theme"] = QuestionWord(word)
-
-        # What the place, the adverb and the denial leave open for the objects.
+        mode = self.mode(verb, time)
+        denial = self.denial(verb, mode, position, role)
         place_name = relation or self.place_name(verb, denial, word)
         adverb = None if denial else self.adverb(verb, mode, position)
-        front = "" if position in ("final", "first") or (asks and not word) else "subject"
-        if adverb is not None and front and not asks and not nested and adverb.fronts:
-            front = "adverb" if self.chance(0.6) else front
-        in_the_way = place_name or denial == "nicht" or (adverb is not None and front != "adverb")
-        relative_theme = not nested and not (in_the_way and not (adverb and adverb.frequency))
-        relative_theme = relative_theme and not place_name and denial != "nicht"
+        front = self.opening(position, word, role, adverb)
+        # A relative clause must not come between its noun and what English puts last.
+        time_last = adverb is not None and not adverb.frequency and front != "adverb"
+        ends_in_object = not (place_name or time_last or denial == "nicht" or given)
 
-        subject = fixed.get("subject") or self.subject(verb, mode, position, denial)
-        if position in ("main", "first"):
-            self.main_subject = subject
-        denied = isinstance(subject, NounPhrase) and subject.determiner == "no"
-        if verb.frame == "adjective":
-            adjective = self.predicate(subject, adverb)
-        recipient = fixed.get("recipient")
-        if recipient is None and verb.frame in _RECIPIENT_FRAMES:
-            people = _PEOPLE if verb.frame != "dat" else _OBJECTS[verb.name]
-            relative = relative_theme and verb.frame == "dat"
+        subject = self.subject(verb, mode, position, denial, given if role == "subject" else None, word)
+        recipient: Phrase | None = None
+        if role == "recipient":
+            recipient = given
+        elif verb.frame in ("dat", "dat acc", "like"):
+            people = _OBJECTS[verb.name] if verb.frame == "dat" else _PEOPLE
+            relative = ends_in_object and verb.frame == "dat"
             recipient = self.object(people, subject, "dat", denial, relative=relative)
-        theme = fixed.get("theme")
-        if theme is None and "acc" in verb.frame:
-            deny = denial == "kein" and not denied and mode not in lexicon.MODALS
-            denied = denied or deny
-            theme = self.object(
-                _OBJECTS[verb.name],
-                subject,
-                "acc",
-                "kein" if deny else denial,
-                relative=relative_theme,
-            )
-        place = fixed_place(given, relation) if relation else self.place(place_name, nested, adverb)
-        if denial == "kein" and not denied:
-            denial = ""
-
+        theme: Phrase | None = None
+        if role == "theme":
+            theme = given
+        elif word in ("wen", "was"):
+            theme = QuestionWord(word)
+        elif "acc" in verb.frame:
+            things = _OBJECTS[verb.name]
+            theme = self.object(things, subject, "acc", denial, relative=ends_in_object)
+        place = None
+        if relation and given is not None:
+            place = Place(RELATIONS[relation], given)
+        elif place_name:
+            place = self.place(place_name, relative=not (given or time_last))
         clause = Clause(
             verb=verb,
             mode=mode,
@@ -222,202 +190,235 @@ class Draft:
             theme=theme,
             place=place,
             adverb=adverb,
-            adjective=adjective,
+            adjective=self.predicate(subject, adverb) if verb.frame == "adjective" else None,
             question=QuestionWord(word) if word in ("wo", "warum") else None,
             negated=denial == "nicht",
-            asks=asks,
+            asks=position == "question",
             front=front,
         )
-        return self.with_front(clause, position, word, role)
+        if front == "subject" and position == "main":
+            clause = replace(clause, front=self.moved(clause))
+        if _reads_two_ways(clause):
+            raise Refused
+        return clause
 
-    def mode(self, time: str) -> lexicon.Mode:
-        """The plain tense, or a modal verb of that time."""
-        if time == "future":
-            return MODES["future"]
-        if self.chance(0.3):
-            return self.pick([mode for mode in lexicon.MODALS if mode.time == time])
+    def mode(self, verb: Verb, time: str) -> lexicon.Mode:
+        """The plain tense, or a modal verb of that time; lasting states stay plain."""
+        if not verb.passing:
+            return MODES["present" if time == "future" else time]
+        if time != "future" and self.chance(0.3):
+            return self.pick([mode for mode in MODALS if mode.time == time])
         return MODES[time]
 
+    def denial(self, verb: Verb, mode: lexicon.Mode, position: str, role: str) -> str:
+        """What is denied: "" nothing, "nicht" the clause, "subject" or "theme" get kein."""
+        if position in ("question", "first") or not self.chance(0.17):
+            return ""
+        options = ["nicht", "nicht"]
+        if role != "subject":
+            options.append("subject")
+        if "acc" in verb.frame and role != "theme" and mode not in MODALS:
+            options.append("theme")  # muss kein Brot kaufen: the modal verb would be denied
+        return self.pick(options)
+
     def place_name(self, verb: Verb, denial: str, word: str) -> str:
-        """Which prepositional phrase the clause will have; one that it needs, or one at will."""
+        """Which prepositional phrase the clause will have: one that it needs, or one at will."""
         if word == "wo" or not verb.relations:
             return ""
-        if verb.needs_relation:
-            return self.pick(verb.relations)
-        if denial == "nicht" or self.chance(0.55):
+        if not verb.needs_relation and (denial == "nicht" or self.chance(0.55)):
             return ""
         return self.pick(verb.relations)
 
     def adverb(self, verb: Verb, mode: lexicon.Mode, position: str) -> lexicon.Adverb | None:
         """An adverb that goes with the tense; one of time at most once in a sentence."""
-        state = verb.frame == "adjective"
-        if not (verb.passing or state) or self.chance(0.65):
+        if not (verb.passing or verb.frame == "adjective") or self.chance(0.65):
             return None
-        tomorrow = mode in lexicon.MODALS and mode.time == "present"
+        may_wait = mode in MODALS and mode.time == "present"  # morgen muss er arbeiten
         options = [
             adverb
             for adverb in lexicon.ADVERBS
-            if (mode.time in adverb.times or (tomorrow and adverb.german == "morgen"))
-            and not (self.time_is_set and not adverb.frequency)
-            and not (position == "question" and adverb.negative)
+            if (mode.time in adverb.times or (may_wait and "future" in adverb.times))
+            and (adverb.frequency or not self.time_is_set)
+            and not (adverb.negative and position == "question")
         ]
         adverb = self.pick(options)
         self.time_is_set = self.time_is_set or not adverb.frequency
         return adverb
 
-    def with_front(self, clause: Clause, position: str, word: str, role: str) -> Clause:
-        """Moves a part to the front, and refuses the clause if it then reads two ways."""
-        front = clause.front
+    def opening(
+        self, position: str, word: str, role: str, adverb: lexicon.Adverb | None
+    ) -> str:
+        """Which part opens the German clause, as far as its kind decides."""
         if position == "relative":
-            front = role
-        elif word:
-            front = {"wer": "subject", "wo": "question", "warum": "question"}.get(word, "theme")
-        elif front == "subject" and position == "main":
-            front = self.choose_front(clause)
-        clause = replace(clause, front=front)
-        relative_subject = position == "relative" and front == "subject"
-        if (front == "theme" or relative_subject) and _reads_two_ways(clause):
-            raise Refused
-        return clause
+            return role
+        if position == "question" and word:
+            return {"wer": "subject", "wen": "theme", "was": "theme"}.get(word, "question")
+        if position != "main":
+            return ""
+        return "adverb" if adverb is not None and adverb.fronts and self.chance(0.6) else "subject"
 
-    def choose_front(self, clause: Clause) -> str:
-        """Sometimes the object or the place opens a main clause."""
-        if clause.verb.frame == "like" and self.chance(0.5):
-            return "recipient"
-        if clause.verb.frame == "like" or not self.chance(0.3):
+    def moved(self, clause: Clause) -> str:
+        """Sometimes an object or the place opens a main clause, if no one can mistake it."""
+        if clause.verb.frame == "like":
+            return self.pick(("recipient", "subject"))
+        subject = clause.subject
+        new = isinstance(subject, NounPhrase) and subject.determiner not in ("def", "my")
+        if not self.chance(0.3) or new:
             return "subject"
-        movable = [
+        options = [
             role
             for role, part in (("recipient", clause.recipient), ("theme", clause.theme))
             if isinstance(part, NounPhrase) and part.determiner in ("def", "indef", "my")
+            and not _reads_two_ways(replace(clause, front=role))
         ]
         if clause.place is not None and not clause.negated:
-            movable.append("place")
-        return self.pick(movable) if movable else "subject"
+            options.append("place")
+        return self.pick(options) if options else "subject"
 
-    # --- phrases
+    # Phrases
 
-    def subject(self, verb: Verb, mode: lexicon.Mode, position: str, denial: str) -> Phrase:
+    def subject(
+        self,
+        verb: Verb,
+        mode: lexicon.Mode,
+        position: str,
+        denial: str,
+        given: RelativePronoun | None,
+        word: str,
+    ) -> Phrase:
         """A noun phrase, or a pronoun whose reference is clear."""
-        plain = mode.name == "present" and verb.name not in lexicon.AUXILIARIES
-        people = list(lexicon.FIRST_PERSON[1:] if plain else lexicon.FIRST_PERSON)
-        if position != "first":
-            people += [word for word in lexicon.THIRD_PERSON if self.may_mean_person(word)]
-        refers = self.thing_pronouns() if position in ("final", "second") else []
-        if refers and self.main_subject_fits(verb) and self.chance(0.5):
-            return PronounPhrase(self.pick(refers))
-        if "person" in verb.subjects and self.chance(0.3):
-            chosen = PronounPhrase(self.pick(people))
-            self.mentioned.append(chosen)
-            return chosen
-        determiners = ("no",) if denial == "kein" and self.chance(0.5) else _SUBJECT_DETERMINERS
-        return self.noun_phrase(
-            _SUBJECTS[verb.name], determiners, relative=position in ("main", "final", "second")
-        )
+        subject: Phrase
+        if given is not None:
+            return given
+        if word == "wer":
+            return QuestionWord(word)
+        main = self.main_subject
+        things = self.thing_pronouns() if position in ("final", "second") else []
+        if things and isinstance(main, NounPhrase) and main.noun.is_a(verb.subjects):
+            if not denial == "subject" and self.chance(0.8):
+                return PronounPhrase(self.pick(things))
+        if denial == "subject":
+            determiners: tuple[str, ...] = ("no",)
+        elif "person" in verb.subjects and self.chance(0.3):
+            has_ich_form = mode.name != "present" or verb.name in lexicon.AUXILIARIES
+            people = list(lexicon.FIRST_PERSON if has_ich_form else lexicon.FIRST_PERSON[1:])
+            if position != "first":
+                people += [word for word in lexicon.THIRD_PERSON if self.may_mean_person(word)]
+            subject = PronounPhrase(self.pick(people))
+            self.mentioned.append(subject)
+            return self.as_main_subject(subject, position)
+        else:
+            determiners = _SUBJECT_DETERMINERS
+        relative = position in ("main", "final", "second")
+        subject = self.noun_phrase(_SUBJECTS[verb.name], determiners, relative=relative)
+        return self.as_main_subject(subject, position)
+
+    def as_main_subject(self, subject: Phrase, position: str) -> Phrase:
+        """Remembers the first clause's subject."""
+        if position in ("main", "first"):
+            self.main_subject = subject
+        return subject
 
     def object(
         self, nouns: tuple[Noun, ...], subject: Phrase, case: str, denial: str, *, relative: bool
     ) -> Phrase:
         """An object: a noun phrase, or a pronoun that has the case."""
-        first = isinstance(subject, PronounPhrase) and subject.pronoun in lexicon.FIRST_PERSON
-        people = [word for word in lexicon.FIRST_PERSON if not first] + [
-            word for word in lexicon.THIRD_PERSON if self.may_mean_person(word)
-        ]
-        people = [word for word in people if word.german[case]]
-        if nouns[0] in _PEOPLE and people and denial != "kein" and self.chance(0.25):
-            chosen = PronounPhrase(self.pick(people))
-            self.mentioned.append(chosen)
-            return chosen
-        determiners = {"kein": ("no",), "nicht": _DEFINITE}.get(denial, _OBJECT_DETERMINERS)
-        if case == "dat" and denial == "kein":
-            determiners = _DEFINITE
+        if nouns[0] in _PEOPLE and denial != "theme" and self.chance(0.25):
+            first = isinstance(subject, PronounPhrase) and subject.pronoun in lexicon.FIRST_PERSON
+            people = [] if first else list(lexicon.FIRST_PERSON)
+            people += [word for word in lexicon.THIRD_PERSON if self.may_mean_person(word)]
+            people = [word for word in people if word.german[case]]
+            if people:
+                chosen = PronounPhrase(self.pick(people))
+                self.mentioned.append(chosen)
+                return chosen
+        if denial == "nicht" or (denial == "theme" and case == "dat"):
+            return self.noun_phrase(nouns, _DEFINITE, relative=relative)
+        determiners = ("no",) if denial == "theme" else _OBJECT_DETERMINERS
         return self.noun_phrase(nouns, determiners, relative=relative)
 
-    def place(self, name: str, nested: bool, adverb: lexicon.Adverb | None) -> Place | None:
-        """A prepositional phrase; with people also mit ihm, für uns, zu ihr."""
-        if not name:
-            return None
+    def place(self, name: str, *, relative: bool) -> Place:
+        """A prepositional phrase; with people also mit ihm, für mich, zu ihr."""
         relation = RELATIONS[name]
-        people = [
-            word
-            for word in (lexicon.FIRST_PERSON[0], *lexicon.THIRD_PERSON)
-            if word.german[relation.case]
-            and (word.person == "ich" or self.may_mean_person(word))
-            and not any(isinstance(other, PronounPhrase) for other in self.mentioned)
-        ]
-        if "person" in relation.kinds and people and self.chance(0.25):
+        if "person" in relation.kinds and self.chance(0.2):
+            people = [lexicon.FIRST_PERSON[0]]
+            people += [word for word in lexicon.THIRD_PERSON if self.may_mean_person(word)]
+            people = [word for word in people if word.german[relation.case]]
+            if any(isinstance(other, PronounPhrase) for other in self.mentioned) or not people:
+                raise Refused
             return Place(relation, PronounPhrase(self.pick(people)))
-        time = adverb is not None and not adverb.frequency
-        phrase = self.noun_phrase(
-            _PLACES[name], _DEFINITE + ("indef",), relative=not nested and not time
-        )
-        return Place(relation, phrase)
+        determiners = ("indef", "indef", "def") if name == "with-food" else (*_DEFINITE, "indef")
+        return Place(relation, self.noun_phrase(_PLACES[name], determiners, relative=relative))
 
     def noun_phrase(
         self, nouns: tuple[Noun, ...], determiners: tuple[str, ...], *, relative: bool
     ) -> NounPhrase:
         """A noun that the sentence has not named yet, with what goes with it."""
         noun = self.pick(nouns)
-        named = [other.noun for other in self.mentioned if isinstance(other, NounPhrase)]
-        if noun in named:
+        if any(isinstance(other, NounPhrase) and other.noun is noun for other in self.mentioned):
             raise Refused
-        plural = noun.plural is not None and self.chance(0.27)
+        settled = noun.is_a(("building", "outdoors", "furniture"))
+        plural = noun.plural is not None and self.chance(0.15 if settled else 0.28)
         determiner = self.pick(determiners)
+        if determiner == "my" and (noun.name in lexicon.NEVER_MINE or (settled and plural)):
+            determiner = "def"
         if determiner == "indef" and (plural or noun.plural is None):
             determiner = "bare"
-        adjective = self.pick(_ADJECTIVES[noun.name]) if _ADJECTIVES[noun.name] else None
-        if adjective is not None and not self.chance(0.4 if determiner == "bare" else 0.3):
-            adjective = None
-        chosen = NounPhrase(noun, determiner, plural, adjective)
+        adjective = self.pick(_ADJECTIVES[noun.name])
+        has_adjective = self.chance(0.45 if determiner == "bare" else 0.3)
+        chosen = NounPhrase(noun, determiner, plural, adjective if has_adjective else None)
         self.mentioned.append(chosen)
-        if relative and determiner != "my" and self.relatives_left and self.chance(0.14):
+        if relative and determiner != "my" and self.relatives_left and self.chance(0.16):
             self.relatives_left -= 1
             chosen = replace(chosen, relative=self.relative_clause(noun, plural))
         return chosen
 
     def relative_clause(self, noun: Noun, plural: bool) -> Clause:
         """A clause in which the noun is the subject, an object, or stands with a preposition."""
-        pronoun = RelativePronoun(noun, plural)
         role = self.pick(("subject", "subject", "theme", "theme", "recipient", "place"))
-        frames = {"theme": ("acc",), "recipient": ("dat", "like"), "place": ("none", "acc")}
-        options = []
-        for verb in _STATEMENT_VERBS:
-            if role == "subject" and noun.is_a(verb.subjects):
+        options: list[tuple[Verb, str]] = []
+        for verb in _FREE_VERBS:
+            if role == "subject":
+                fits = noun.is_a(verb.subjects)
+            elif role == "recipient":
+                fits = noun in (_PEOPLE if verb.frame == "like" else _OBJECTS[verb.name])
+                fits = fits and verb.frame in ("dat", "like")
+            else:
+                fits = role == "theme" and verb.frame == "acc" and noun in _OBJECTS[verb.name]
+            if fits:
                 options.append((verb, ""))
-            elif role in ("theme", "recipient") and verb.frame in frames[role]:
-                nouns = _PEOPLE if verb.frame == "like" else _OBJECTS[verb.name]
-                options += [(verb, "")] if noun in nouns else []
-            elif role == "place" and verb.frame in frames[role]:
-                options += [
-                    (verb, name)
-                    for name in verb.relations
-                    if noun in _PLACES[name] and name in ("in", "on", "under", "with", "for")
-                ]
+            if role == "place" and verb.frame in ("none", "acc"):
+                options += [(verb, name) for name in verb.relations if noun in _PLACES[name]]
+        options = [(verb, name) for verb, name in options if name not in ("into", "onto", "to")]
         if not options:
             raise Refused
         verb, relation = self.pick(options)
         time = self.pick(("present", "present", "past"))
-        return self.clause(
-            verb, time, "relative", given=pronoun, role=role, relation=relation
-        )
+        pronoun = RelativePronoun(noun, plural)
+        return self.clause(verb, time, "relative", role=role, given=pronoun, relation=relation)
 
     def predicate(self, subject: Phrase, adverb: lexicon.Adverb | None) -> lexicon.Adjective:
-        """What can be said of the subject; with an adverb only what can change."""
+        """What can be said of the subject; with an adverb only a mood, which passes."""
+        noun = lexicon.NOUNS[0]
         if isinstance(subject, NounPhrase | RelativePronoun):
-            options = _ADJECTIVES[subject.noun.name]
+            noun = subject.noun
         elif isinstance(subject, PronounPhrase) and not subject.pronoun.personal:
-            assert isinstance(self.main_subject, NounPhrase)
-            options = _ADJECTIVES[self.main_subject.noun.name]
-        else:
-            options = _ADJECTIVES["Mann"]
-        fitting = [option for option in options if option.passing or adverb is None]
-        named = [subject.adjective] if isinstance(subject, NounPhrase) else []
-        fitting = [option for option in fitting if option not in named]
-        if not fitting:
+            noun = self.main_subject.noun if isinstance(self.main_subject, NounPhrase) else noun
+        named = [
+            other.adjective.scale
+            for other in self.mentioned
+            if isinstance(other, NounPhrase) and other.adjective is not None
+        ]
+        options = [
+            adjective
+            for adjective in _ADJECTIVES[noun.name]
+            if adjective.scale not in named and (adverb is None or adjective.scale == "mood")
+        ]
+        if not options:
             raise Refused
-        return self.pick(fitting)
+        return self.pick(options)
 
-    # --- reference
+    # Reference
 
     def may_mean_person(self, word: lexicon.Pronoun) -> bool:
         """Whether er, sie, ihm, ihr can only mean a person: no thing of that gender was named."""
@@ -441,26 +442,16 @@ class Draft:
         ]
         return [w for w in lexicon.THINGS if w.agreement == subject.agreement and len(rivals) == 1]
 
-    def main_subject_fits(self, verb: Verb) -> bool:
-        """Whether the first clause's subject could do what the verb says."""
-        return isinstance(self.main_subject, NounPhrase) and self.main_subject.noun.is_a(
-            verb.subjects
-        )
-
-
-def fixed_place(pronoun: Phrase | None, relation: str) -> Place | None:
-    """The place of a relative clause: in dem, mit denen."""
-    return Place(RELATIONS[relation], pronoun) if pronoun is not None else None
-
 
 def _reads_two_ways(clause: Clause) -> bool:
-    """Whether subject and object could change places: same look, same number, same sense."""
+    """Whether the object could be the subject: same look, same number, same sense, odd order."""
     subject, theme, verb = clause.subject, clause.theme, clause.verb
-    if theme is None or subject.person != theme.person:
+    odd_order = clause.front == "theme" or isinstance(subject, RelativePronoun)
+    if theme is None or not odd_order or subject.person != theme.person:
         return False
     for part in (subject, theme):
         looks = [[word for word, _ in german.phrase(part, case)] for case in ("nom", "acc")]
-        if looks[0] != looks[1] and not isinstance(part, QuestionWord):
+        if looks[0] != looks[1]:
             return False
     return _may_be(subject, verb.objects) and _may_be(theme, verb.subjects)
 
@@ -468,9 +459,4 @@ def _reads_two_ways(clause: Clause) -> bool:
 def _may_be(part: Phrase, kinds: tuple[str, ...]) -> bool:
     if isinstance(part, NounPhrase | RelativePronoun):
         return part.noun.is_a(kinds)
-    if isinstance(part, QuestionWord):
-        return part.word == "wen" and "person" in kinds
-    return "person" in kinds
-
-
-assert set(VERB) == set(_SUBJECTS)
+    return "person" in kinds and not (isinstance(part, QuestionWord) and part.word == "was")

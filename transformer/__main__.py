@@ -1,0 +1,5 @@
+"""`python -m transformer`: train, translate, evaluate."""
+
+from transformer.cli import main
+
+main()

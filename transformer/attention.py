@@ -8,7 +8,8 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-Mask = Bool[Tensor, "#batch #heads #query key"]
+# `keys` and not `key`: while decoding, the mask covers the keys in the cache too.
+Mask = Bool[Tensor, "#batch #heads #query keys"]
 Heads = Float[Tensor, "batch heads len width"]
 
 
@@ -21,7 +22,9 @@ def scaled_dot_product_attention(
     """Equation 1, written out: softmax(Q K^T / sqrt(d_k)) V.
 
     Args:
-        query, key, value: Q, K and V; leading axes (batch, heads) are carried along.
+        query: Q; leading axes (batch, heads) are carried along, here and below.
+        key: K.
+        value: V.
         mask: True where a query may attend to a key; any shape that broadcasts to the scores.
 
     Returns:
@@ -71,8 +74,7 @@ class MultiHeadAttention(nn.Module):
         super().__init__()
         if d_model % n_heads and (d_k is None or d_v is None):
             raise ValueError(
-                f"d_model ({d_model}) must be divisible by n_heads ({n_heads}), "
-                "or give d_k and d_v"
+                f"d_model ({d_model}) must be divisible by n_heads ({n_heads}), or give d_k and d_v"
             )
         self.n_heads = n_heads
         self.d_k = d_model // n_heads if d_k is None else d_k

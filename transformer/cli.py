@@ -61,6 +61,7 @@ def train(
     norm: Annotated[str | None, typer.Option(help="post (the paper) or pre.")] = None,
     positions: Annotated[str | None, typer.Option(help="sinusoidal or learned.")] = None,
     tie: Annotated[str | None, typer.Option(help="all, decoder or none.")] = None,
+    score: Annotated[bool, typer.Option(help="Score all splits at the end.")] = True,
     device: Device = None,
 ) -> None:
     """Train a model and leave it in a run folder.
@@ -105,7 +106,7 @@ def train(
     translator, _ = train_task(chosen, out, resume=resume, device=chosen_device, evaluate=scorer)
     parameters = translator.model.n_parameters()
     typer.echo(f"{chosen.training.steps:,} steps done; {parameters:,} parameters in {out}")
-    for line in _report(translator, chosen.splits, out):
+    for line in _report(translator, chosen.splits if score else {}, out):
         typer.echo(line)
     typer.echo(f"Try it: echo '{chosen.train.source[0]}' | python -m transformer translate {out}")
 

@@ -1,4 +1,4 @@
-"""The model's settings in the paper's notation, its presets, and the rows of the paper's Table 3."""
+"""The model's settings in the paper's notation, its presets, and the rows of its Table 3."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal

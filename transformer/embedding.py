@@ -33,7 +33,9 @@ def sinusoidal_positions(length: int, d_model: int) -> Float[Tensor, "length d_m
     Computed in float64 and rounded once, so that far positions are exact too.
     """
     if d_model % 2:
-        raise ValueError(f"d_model ({d_model}) must be even: a sine and a cosine for each frequency")
+        raise ValueError(
+            f"d_model ({d_model}) must be even: a sine and a cosine for each frequency"
+        )
     position = torch.arange(length, dtype=torch.float64)[:, None]
     frequency = 10_000.0 ** -(torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
     angle = position * frequency  # (length, d_model / 2)

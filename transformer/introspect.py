@@ -1,9 +1,11 @@
 """Looking inside a running model: attention weights, recorded on request."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
 
+import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from transformer.attention import MultiHeadAttention
@@ -13,11 +15,11 @@ from transformer.model import Transformer
 def attention_modules(model: Transformer) -> dict[str, MultiHeadAttention]:
     """The model's attentions by name: "encoder.0.self", "decoder.0.self", "decoder.0.cross"."""
     modules: dict[str, MultiHeadAttention] = {}
-    for i, layer in enumerate(model.encoder.layers):
-        modules[f"encoder.{i}.self"] = layer.self_attention
-    for i, layer in enumerate(model.decoder.layers):
-        modules[f"decoder.{i}.self"] = layer.self_attention
-        modules[f"decoder.{i}.cross"] = layer.cross_attention
+    for side, stack in (("encoder", model.encoder), ("decoder", model.decoder)):
+        for path, module in stack.named_modules():
+            if isinstance(module, MultiHeadAttention):
+                _, i, name = path.split(".")  # such as layers.0.self_attention
+                modules[f"{side}.{i}.{name.removesuffix('_attention')}"] = module
     return modules
 
 
@@ -57,3 +59,24 @@ def pause_recording(model: Transformer) -> Iterator[bool]:
     finally:
         for module, listener in zip(modules, outer, strict=True):
             module.on_weights = listener
+
+
+def mass_on(
+    weights: Float[Tensor, "heads query key"], links: Collection[tuple[int, int]]
+) -> Float[Tensor, "heads"]:
+    """How much of its attention each head spends on given (query, key) links, 0 to 1.
+
+    The mean is taken over the queries that have a link; with the true word alignment as links it
+    says how far a head has found it.
+
+    Raises:
+        ValueError: there are no links, or one lies outside the weights.
+    """
+    wanted = torch.zeros(weights.shape[1:], dtype=torch.bool, device=weights.device)
+    for query, key in links:
+        if not (0 <= query < wanted.size(0) and 0 <= key < wanted.size(1)):
+            raise ValueError(f"link {(query, key)} is outside weights of {tuple(wanted.shape)}")
+        wanted[query, key] = True
+    if not links:
+        raise ValueError("there are no links to look for")
+    return (weights * wanted).sum(-1)[:, wanted.any(-1)].mean(-1)

@@ -92,7 +92,5 @@ class DecoderLayer(nn.Module):
         """`memory` is the encoder's output; `caches` hold this layer's earlier keys and values."""
         own, cross = caches or (None, None)
         x = self.residuals[0](x, lambda h: self.self_attention(h, h, h, tgt_mask, own))
-        x = self.residuals[1](
-            x, lambda h: self.cross_attention(h, memory, memory, src_mask, cross)
-        )
+        x = self.residuals[1](x, lambda h: self.cross_attention(h, memory, memory, src_mask, cross))
         return self.residuals[2](x, self.feed_forward)

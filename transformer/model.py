@@ -157,9 +157,7 @@ class Transformer(nn.Module):
             cache.length += tgt.size(1)
         return hidden
 
-    def logits(
-        self, hidden: Float[Tensor, "*batch d_model"]
-    ) -> Float[Tensor, "*batch tgt_vocab"]:
+    def logits(self, hidden: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch tgt_vocab"]:
         """A score for each token of the target vocabulary (section 3.4)."""
         return self.output(hidden)
 

@@ -6,7 +6,7 @@ Byte-pair encoding (section 5.1) is the `tokenizers` library's; the book builds 
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Protocol, runtime_checkable
 
 from transformer.data.vocabulary import SPECIALS, UNK_ID
 from transformer.training.checkpoints import write_atomically
@@ -14,6 +14,7 @@ from transformer.training.checkpoints import write_atomically
 SPACE = "▁"
 
 
+@runtime_checkable
 class Tokenizer(Protocol):
     """Text to ids and back. The ids 0 to 3 are padding, start, end and unknown."""
 
@@ -65,7 +66,7 @@ class WordTokenizer:
         return json.dumps({"kind": "words", "words": self._words[len(SPECIALS) :]})
 
     @classmethod
-    def from_json(cls, text: str) -> Self:
+    def from_json(cls, text: str) -> "WordTokenizer":
         """What `to_json` gave."""
         return cls(json.loads(text)["words"])
 
@@ -85,7 +86,7 @@ class BPETokenizer:
         self._space_bytes = [vocabulary[_byte_token(byte)] for byte in SPACE.encode()]
 
     @classmethod
-    def train(cls, texts: Iterable[str], vocab_size: int) -> Self:
+    def train(cls, texts: Iterable[str], vocab_size: int) -> "BPETokenizer":
         """Learn merges from texts until there are `vocab_size` tokens.
 
         Raises:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -129,7 +129,7 @@ class Translator:
         save_tokenizer(Path(folder, "tokenizer.json"), self.tokenizer)
 
     @classmethod
-    def load(cls, folder: Path | str) -> Self:
+    def load(cls, folder: Path | str) -> "Translator":
         """Read what `save` or a training run has left in a folder."""
         tokenizer = load_tokenizer(Path(folder, "tokenizer.json"))
         return cls(load_model(Path(folder, "model.safetensors")), tokenizer)

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike
 from transformer.figures.heatmaps import attention_heatmap
 from transformer.figures.style import PALETTE
 
-Point = tuple[float, float]
+Number = int | float
+Point = tuple[Number, Number]
 Shapes = Mapping[str, tuple[int, ...]]
 
 BLUE, ORANGE, GREEN = PALETTE[:3]
@@ -45,6 +46,7 @@ def architecture(
             `record_attention` ("decoder.0.cross"), of the tokens as "src" and "tgt". What is
             given is written at its arrow or into its box.
         n_layers: N, written beside both stacks.
+        ax: where to draw; a figure of its own when None.
     """
     if ax is None:
         _, ax = plt.subplots(figsize=(8.0, 10.6))
@@ -85,7 +87,7 @@ def architecture(
 class _Column:
     """One of the two towers, drawn from the bottom up; `y` is how high it is so far."""
 
-    def __init__(self, ax: Axes, x: float, outside: int, shapes: Shapes, stack: str) -> None:
+    def __init__(self, ax: Axes, x: Number, outside: int, shapes: Shapes, stack: str) -> None:
         self.ax, self.x, self.y = ax, x, 0.0
         self.outside = outside  # -1: shortcuts run on the left, 1: on the right
         self.shapes, self.stack = shapes, stack
@@ -93,7 +95,7 @@ class _Column:
 
     def shape(self, name: str) -> str:
         for key in (name, f"{self.stack}.{name}"):
-            if key in self.shapes:
+            if name and key in self.shapes:
                 return f"({', '.join(map(str, self.shapes[key]))})"
         return ""
 
@@ -105,15 +107,15 @@ class _Column:
         self.ax.text(self.x, self.y, words, **_style(13))
         self.y += 0.2
 
-    def note(self, height: float, name: str, side: int = 1) -> None:
+    def note(self, height: Number, name: str, side: int = 1) -> None:
         """A shape beside the trunk, at the given height."""
         align = "left" if side > 0 else "right"
-        style = _style(10.5, align) | {"family": "monospace"}
+        style = _style(11, align) | {"family": "monospace"}
         self.ax.text(self.x + side * 0.1, height, self.shape(name), **style)
 
-    def up(self, length: float, name: str = "") -> None:
+    def up(self, length: Number, name: str = "", side: int = 1) -> None:
         _path(self.ax, [(self.x, self.y), (self.x, self.y + length)])
-        self.note(self.y + length / 2, name)
+        self.note(self.y + length / 2, name, side)
         self.y += length
 
     def box(self, name: str, kind: str, detail: str = "") -> None:
@@ -121,7 +123,7 @@ class _Column:
         _rounded(self.ax, (self.x - WIDTH / 2, self.y), (WIDTH, height), 0.14, FILL[kind])
         middle = self.y + height / 2
         self.ax.text(self.x, middle + (0.15 if detail else 0), name, **_style(13))
-        self.ax.text(self.x, middle - 0.2, detail, **_style(10.5))
+        self.ax.text(self.x, middle - 0.2, detail, **_style(11))
         self.y += height
 
     def add_positions(self) -> None:
@@ -134,7 +136,7 @@ class _Column:
         self.ax.text(far + self.outside * 0.08, middle, "positions", **_style(12, align))
         self.y += 0.34
 
-    def add_and_norm(self, shortcut: float, name: str) -> None:
+    def add_and_norm(self, shortcut: Number, name: str) -> None:
         """The box above a sub-layer, and the shortcut that left the trunk below the sub-layer."""
         self.up(GAP - 0.06, name)
         outer, edge = (self.x + self.outside * d for d in (1.6, WIDTH / 2))
@@ -165,7 +167,7 @@ class _Column:
         corners = [(encoder.x, encoder.y), (encoder.x, bend), (lane, bend), (lane, fork), (x, fork)]
         ax.plot(*zip(*corners, strict=True), color=INK, lw=2.6)
         ax.text(encoder.x, bend + 0.2, "memory", **_style(14, weight="bold"))
-        style = _style(10.5) | {"family": "monospace"}
+        style = _style(11) | {"family": "monospace"}
         ax.text(encoder.x, bend + 0.52, self.shape("encoder"), **style)
         self.role("K", -0.8, fork, foot)
         self.role("V", 0.0, fork, foot)
@@ -175,12 +177,12 @@ class _Column:
 
     def feed_forward(self, source: str) -> None:
         shortcut = self.y + 0.2
-        self.up(GAP + 0.14, source)
+        self.up(GAP + 0.14, source, -self.outside)
         inner = self.detail("inner", "layers.0.feed_forward.inner")
         self.box("Feed-forward", "feed-forward", inner)
         self.add_and_norm(shortcut, "layers.0.feed_forward")
 
-    def role(self, role: str, shift: float, low: float, high: float) -> None:
+    def role(self, role: str, shift: Number, low: Number, high: Number) -> None:
         x = self.x + shift
         _path(self.ax, [(x, low), (x, high)], ROLES[role], 2.6)
         style = _style(13, "left", ROLES[role], "bold")
@@ -199,12 +201,12 @@ class _Column:
 
 
 def _style(
-    size: float, align: str = "center", color: str = INK, weight: str = "normal"
+    size: Number, align: str = "center", color: str = INK, weight: str = "normal"
 ) -> dict[str, Any]:
     return {"ha": align, "va": "center", "fontsize": size, "color": color, "fontweight": weight}
 
 
-def _path(ax: Axes, points: list[Point], color: str = INK, width: float = 1.6) -> None:
+def _path(ax: Axes, points: list[Point], color: str = INK, width: Number = 1.6) -> None:
     """A line through the points, with an arrow head at its end."""
     for (x0, y0), (x1, y1) in pairwise(points[:-1]):
         ax.plot([x0, x1], [y0, y1], color=color, lw=width, solid_capstyle="round")
@@ -216,7 +218,7 @@ def _rounded(
     ax: Axes,
     corner: Point,
     size: Point,
-    radius: float,
+    radius: Number,
     fill: str,
     edge: str = INK,
     **settings: Any,
@@ -241,6 +243,7 @@ def decoder_step(
         tgt_tokens: the whole target, its end mark included.
         step: which target token is being made, from 0.
         start: the token that the decoder reads first.
+        ax: where to draw; a figure of its own when None.
 
     Raises:
         ValueError: there is no such step.
@@ -249,7 +252,7 @@ def decoder_step(
         raise ValueError(f"step ({step}) must be between 0 and {len(tgt_tokens) - 1}")
     columns = max(len(src_tokens), len(tgt_tokens))
     if ax is None:
-        _, ax = plt.subplots(figsize=(0.6 + 1.3 * columns, 4.6))
+        _, ax = plt.subplots(figsize=(0.2 + columns, 4.2))
     ax.set(xlim=(-0.55, columns - 0.45), ylim=(-0.55, 3.1))
     ax.axis("off")
     inputs = [start, *tgt_tokens[:-1]]
@@ -278,7 +281,10 @@ def _cell(ax: Axes, centre: Point, token: str, fill: str, bold: bool = False) ->
     edge, line = (INK, "-") if token else ("#bbbbbb", "--")
     settings = {"lw": 2.6 if bold else 1.4, "linestyle": line, "zorder": 3}
     _rounded(ax, (x - 0.45, y - 0.24), (0.9, 0.48), 0.08, fill, edge, **settings)
-    style = _style(13 if len(token) <= 9 else 12, weight="bold" if bold else "normal")
+    style = _style(
+        13 if len(token) <= 7 else 12 if len(token) <= 9 else 10,
+        weight="bold" if bold else "normal",
+    )
     ax.text(x, y, token, **style, zorder=4)
 
 
@@ -298,7 +304,7 @@ def reach(matrices: Mapping[str, ArrayLike], tokens: Sequence[str], columns: int
         columns: how many panels stand side by side.
     """
     rows = -(-len(matrices) // columns)
-    side = 0.3 * len(tokens)
+    side = 0.27 * len(tokens)
     size = (columns * (side + 0.35) + 1.0, rows * (side + 0.6) + 1.0)
     figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False)
     for ax in axes.flat[len(matrices) :]:

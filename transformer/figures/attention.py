@@ -161,7 +161,8 @@ def curves_over_width(
     """
     if ax is None:
         _, ax = plt.subplots()
-    for colour, (name, curve) in zip(PALETTE, curves.items(), strict=False):
+    for i, (name, curve) in enumerate(curves.items()):
+        colour = PALETTE[i % len(PALETTE)]
         samples = np.asarray(curve, dtype=float)
         if len(samples) != len(widths):
             raise ValueError(f"{name!r} has {len(samples)} rows for {len(widths)} widths")
@@ -169,7 +170,16 @@ def curves_over_width(
             low, samples, high = np.quantile(samples, [0.25, 0.5, 0.75], axis=1)
             ax.fill_between(widths, low, high, color=colour, alpha=0.2, linewidth=0)
         ax.plot(widths, samples, "o-", color=colour)
-        _name_line(ax, name, (widths[-1], samples[-1]), colour)
+        ax.annotate(
+            name,
+            (widths[-1], samples[-1]),
+            xytext=(9, 0),
+            textcoords="offset points",
+            va="center",
+            color=colour,
+            fontsize=13,
+            fontweight="bold",
+        )
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")
     ax.set_xticks(list(widths), [str(width) for width in widths])
@@ -211,13 +221,16 @@ def temperature_curves(
     for i, (label, weight) in enumerate(zip(labels, array.T, strict=True)):
         colour = PALETTE[i % len(PALETTE)]
         ax.plot(temperatures, weight, color=colour, linestyle=styles[i % len(styles)], label=label)
-    for name, temperature in (marks or {}).items():
+    for i, (name, temperature) in enumerate((marks or {}).items()):
         ax.axvline(temperature, color="0.4", linestyle=":", linewidth=1.5)
+        # Alternately left and right of their lines, so that close neighbours stay apart.
+        side, offset = ("left", 5) if i % 2 else ("right", -5)
         ax.annotate(
             name,
             (temperature, 1.0),
-            xytext=(4, 0),
+            xytext=(offset, 0),
             textcoords="offset points",
+            ha=side,
             fontsize=13,
             color="0.25",
         )
@@ -239,19 +252,6 @@ def _matrix(name: str, values: ArrayLike) -> np.ndarray:
 def _require_rows(name: str, matrix: np.ndarray, tokens: Sequence[str]) -> None:
     if len(matrix) != len(tokens):
         raise ValueError(f"{name} has {len(matrix)} rows for {len(tokens)} tokens: {list(tokens)}")
-
-
-def _name_line(ax: Axes, name: str, point: tuple[float, float], colour: str) -> None:
-    ax.annotate(
-        name,
-        point,
-        xytext=(9, 0),
-        textcoords="offset points",
-        va="center",
-        color=colour,
-        fontsize=13,
-        fontweight="bold",
-    )
 
 
 def _draw(lines: Sequence[Sequence[Matrix | str]], cell: float) -> Figure:

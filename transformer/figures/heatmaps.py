@@ -85,15 +85,23 @@ def attention_heads(
     Args:
         layers: name -> (heads, query, key) weights.
         cell: inches for one cell of a heatmap.
+
+    Raises:
+        ValueError: there are no layers, or a shape does not fit the tokens.
     """
+    if not layers:
+        raise ValueError("there are no layers to draw; record the attention first")
     arrays = {name: np.asarray(weights, dtype=float) for name, weights in layers.items()}
     n_heads = max(len(array) for array in arrays.values())
-    size = (1.6 + n_heads * (0.4 + cell * len(key_tokens)), 0.0)
-    height = 1.2 + len(arrays) * (0.7 + cell * len(query_tokens))
+    width = 1.6 + n_heads * (0.4 + cell * len(key_tokens))
+    letters = min(width, 0.85 * 72 * cell)
+    height = 0.1 * letters + len(arrays) * (0.04 * letters + cell * len(query_tokens))
     figure, axes = plt.subplots(
-        len(arrays), n_heads, figsize=(size[0], height), squeeze=False, layout="constrained"
+        len(arrays), n_heads, figsize=(width, height), squeeze=False
     )
     for row, (name, array) in zip(axes, arrays.items(), strict=True):
+        for ax in row[len(array) :]:
+            ax.set_visible(False)
         for h, (ax, weights) in enumerate(zip(row, array, strict=False)):
             attention_heatmap(
                 weights,
@@ -104,6 +112,13 @@ def attention_heads(
                 alignment=alignment,
                 annotate=False,
             )
+            # The figure is shown at the width of the page, so its letters grow with its width,
+            # as far as one label fits into one cell.
+            ax.tick_params(labelsize=letters)
+            ax.title.set_fontsize(1.15 * letters)
+    bar = figure.colorbar(axes[0][0].collections[0], ax=axes, shrink=0.6, pad=0.01)
+    bar.set_label("attention weight", fontsize=letters)
+    bar.ax.tick_params(labelsize=letters)
     return figure
 
 

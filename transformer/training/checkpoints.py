@@ -34,7 +34,6 @@ def write_atomically(path: Path, content: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("wb") as file:
-            os.fchmod(file.fileno(), 0o666 & ~_umask())  # as any new file, not private
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -47,12 +46,6 @@ def write_atomically(path: Path, content: bytes) -> None:
             f"could not write {path}: {error.strerror or error}{kept}. "
             "Free some space or choose another folder, and resume"
         ) from error
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:

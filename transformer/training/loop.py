@@ -81,7 +81,6 @@ class Trainer:
         )
         bf16 = self.device.type == "cuda" and torch.cuda.is_bf16_supported()
         self._bf16 = config.precision == "bf16" or (config.precision == "auto" and bf16)
-        torch.manual_seed(config.seed)
 
     def train(self) -> list[Metrics]:
         """Run until `config.steps` steps are done; return the metrics, one dictionary per log.
@@ -93,6 +92,8 @@ class Trainer:
         bar = progress(config.steps, self.step, self.show_progress)
         losses: list[Tensor] = []
         n_tokens, began = 0, time.perf_counter()
+        if not self.step:  # a resumed run has its dice from the checkpoint
+            torch.manual_seed(config.seed)
         self.model.train()
         try:
             while self.step < config.steps:
@@ -163,9 +164,9 @@ class Trainer:
         return self.step == self.config.steps or (every > 0 and self.step % every == 0)
 
     def _log(self, losses: list[Tensor], n_tokens: int, began: float) -> None:
-        took = time.perf_counter() - began
-        loss = float(torch.stack(losses).sum()) / n_tokens
+        loss = float(torch.stack(losses).sum()) / n_tokens  # waits for a GPU, so before the clock
         self._require_finite(loss, self.step - len(losses) + 1)
+        took = time.perf_counter() - began
         self.seconds += took
         self.metrics.append(
             {

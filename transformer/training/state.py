@@ -51,6 +51,15 @@ def load_state(trainer: "Trainer", path: Path) -> None:
     if "training" not in facts:
         raise CheckpointError(f"{path} is not a training checkpoint; it holds weights only")
     _require_same_setup(trainer, path, facts)
+    try:
+        _put_back(trainer, tensors, facts)
+    except (KeyError, RuntimeError, TypeError, ValueError) as error:
+        raise CheckpointError(
+            f"{path} is damaged ({error}); take another checkpoint, or train again"
+        ) from error
+
+
+def _put_back(trainer: "Trainer", tensors: dict[str, Tensor], facts: dict[str, Any]) -> None:
     groups: dict[str, dict[str, Tensor]] = {"model": {}, "adam": {}, "rng": {}}
     for name, tensor in tensors.items():
         group, _, rest = name.partition(".")

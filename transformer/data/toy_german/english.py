@@ -8,7 +8,6 @@ that an adverb which opens the German sentence opens the English one too.
 from transformer.data.toy_german import lexicon
 from transformer.data.toy_german.syntax import (
     Clause,
-    NounPhrase,
     Phrase,
     Place,
     PronounPhrase,
@@ -48,7 +47,7 @@ def clause_words(clause: Clause) -> list[Word]:
         front = [(clause.adverb.english, ((clause, "adverb"),))]
     elif clause.question is not None and clause.front == "question":
         front = phrase(clause.question, subject=False)
-    moved = [part for part in (recipient, theme) if _opens(part)]
+    moved = [part for part in (recipient, theme) if part is not None and _opens(part)]
     front += [word for part in moved for word in phrase(part, subject=False)]
     place = clause.place
     if place is not None and _opens(place.phrase):
@@ -99,7 +98,7 @@ def phrase(part: Phrase, *, subject: bool) -> list[Word]:
     return words + (clause_words(part.relative) if part.relative is not None else [])
 
 
-def _opens(part: Phrase | None) -> bool:
+def _opens(part: Phrase) -> bool:
     """Whether the phrase moves to the front of an English clause."""
     return isinstance(part, RelativePronoun | QuestionWord)
 

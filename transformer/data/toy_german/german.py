@@ -141,9 +141,7 @@ def _front(clause: Clause) -> list[Word]:
     return [*phrase(part, case), *_relative(part)]
 
 
-def _middle_field(
-    clause: Clause, *, bracket: bool, opened: bool
-) -> tuple[list[Word], list[Word]]:
+def _middle_field(clause: Clause, *, bracket: bool, opened: bool) -> tuple[list[Word], list[Word]]:
     """The words between finite verb and clause end, and a relative clause put behind that end.
 
     Order: subject, pronouns, adverb, dative, accusative, nicht, place, adjective. Two exceptions:

@@ -1,7 +1,8 @@
 """The words of toy German, as tables: change a line here and the language changes with it.
 
 The grammar (`syntax`, `german`, `english`) knows rules only; every word form stands in this file.
-A table is a text with one entry a line; its columns are named in the comment above it.
+A table is a text with one entry a line; its columns are named in the comment above it. Entries are
+compared by identity: there is one of each.
 """
 
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ Forms = dict[str, str]
 """Word forms by case: the keys are "nom", "acc" and "dat"."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Noun:
     """A noun with all its forms; `plural` is None for what cannot be counted (bread)."""
 
@@ -27,7 +28,7 @@ class Noun:
         return any(kind in kinds for kind in self.kinds)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Adjective:
     """An adjective: its bare form, the stem its endings are added to, and its translation.
 
@@ -41,7 +42,7 @@ class Adjective:
     kinds: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Verb:
     """A verb, its translation, and what may be its subject, its object and its place.
 
@@ -75,7 +76,7 @@ class Verb:
         return self.english_particle == "up"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Mode:
     """Tense or modal verb: the German finite forms for ich, er and sie (plural), and the English.
 
@@ -90,7 +91,7 @@ class Mode:
     time: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pronoun:
     """A personal pronoun; an empty form is one that toy German does not use."""
 
@@ -102,7 +103,7 @@ class Pronoun:
     personal: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Adverb:
     """An adverb of time (clause-final in English) or of frequency (before the English verb)."""
 
@@ -118,7 +119,7 @@ class Adverb:
         return self.english == "never"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Relation:
     """A preposition in one of its meanings: the case it asks for decides between in and into."""
 
@@ -168,8 +169,8 @@ Mädchen   n  -         Mädchen   Mädchen    girl       girls       person
 Lehrer    m  -         Lehrer    Lehrern    teacher    teachers    person,adult
 Ärztin    f  -         Ärztinnen Ärztinnen  doctor     doctors     person,adult
 Nachbar   m  Nachbarn  Nachbarn  Nachbarn   neighbour  neighbours  person,adult
-Hund      m  -         Hunde     Hunden     dog        dogs        animal
-Katze     f  -         Katzen    Katzen     cat        cats        animal
+Hund      m  -         Hunde     Hunden     dog        dogs        animal,pet
+Katze     f  -         Katzen    Katzen     cat        cats        animal,pet
 Pferd     n  -         Pferde    Pferden    horse      horses      animal
 Buch      n  -         Bücher    Büchern    book       books       reading
 Brief     m  -         Briefe    Briefen    letter     letters     reading
@@ -245,8 +246,23 @@ CONTRACTIONS = {
 }
 
 
+# Kinds of nouns that often go together
+GROUPS = {
+    "animate": "person animal",
+    "goods": "reading item food",
+    "movable": "animal reading item",
+    "lying": "pet reading item",
+    "sights": "animal reading item building",
+    "all": "person animal reading item food furniture opening building outdoors",
+}
+
+
+def _kinds(cell: str) -> tuple[str, ...]:
+    return tuple(kind for word in cell.split() for kind in GROUPS.get(word, word).split())
+
+
 def _verb(cells: list[str]) -> Verb:
-    name, er, participle, auxiliary, frame, english, particle, *kinds, relations, marks = cells
+    name, er, participle, auxiliary, frame, english, particle, subjects, objects, *rest = cells
     prefix, _, stem = name.rpartition("+")
     base, with_s, past = english.split()
     return Verb(
@@ -262,50 +278,50 @@ def _verb(cells: list[str]) -> Verb:
         english_s=with_s,
         english_past=past,
         english_particle=particle,
-        subjects=tuple(kinds[0].split()),
-        objects=tuple(kinds[1].split()),
-        relations=tuple(relations.split()),
-        needs_relation="needs-place" in marks,
-        passing="lasting" not in marks,
+        subjects=_kinds(subjects),
+        objects=_kinds(objects),
+        relations=tuple(rest[0].split()),
+        needs_relation="place" in rest[1],
+        passing="lasting" not in rest[1],
     )
 
 
-# infinitive (a + before it ends a separable prefix), er-form, participle, auxiliary of the perfect,
-# frame | English base, -s, past | English particle | kinds of subject | kinds of object | relations
-# | lasting: a state, so without modal verbs and adverbs; needs-place: incomplete without a place
+# infinitive (what stands before a + is a separable prefix), er-form, participle, auxiliary of the
+# perfect, frame, English forms, English particle, kinds of subject, kinds of object, relations,
+# marks (lasting: a state, so without modal verbs and most adverbs; place: incomplete without one)
 VERBS = [
     _verb(cells)
     for cells in _rows(
         """
-sehen    |sieht   |gesehen    |haben|acc|see sees saw|-|person animal|person animal reading item building|in|-
-kaufen   |kauft   |gekauft    |haben|acc|buy buys bought|-|person|reading item food furniture|for|-
-suchen   |sucht   |gesucht    |haben|acc|look looks looked|for|person animal|person animal reading item|in|-
-finden   |findet  |gefunden   |haben|acc|find finds found|-|person animal|person animal reading item|in|-
-lesen    |liest   |gelesen    |haben|acc|read reads read|-|person|reading|in|-
-essen    |isst    |gegessen   |haben|acc|eat eats ate|-|person animal|food|in with-food|-
-haben    |hat     |-          |haben|acc|have has had|-|person|animal reading item food|-|lasting
-helfen   |hilft   |geholfen   |haben|dat|help helps helped|-|person|person animal|in|-
-folgen   |folgt   |gefolgt    |sein |dat|follow follows followed|-|person animal|person animal|into|-
-gefallen |gefällt |gefallen   |haben|like|like likes liked|-|animal reading item building outdoors|person|-|lasting
-geben    |gibt    |gegeben    |haben|dat acc|give gives gave|-|person|reading item food|-|-
-zeigen   |zeigt   |gezeigt    |haben|dat acc|show shows showed|-|person|animal reading item building|-|-
-schlafen |schläft |geschlafen |haben|none|sleep sleeps slept|-|person animal|-|in under before|-
-arbeiten |arbeitet|gearbeitet |haben|none|work works worked|-|person|-|in for with|-
-spielen  |spielt  |gespielt   |haben|none|play plays played|-|person animal|-|in with before|-
-kommen   |kommt   |gekommen   |sein |none|come comes came|-|person animal|-|into to with|-
-gehen    |geht    |gegangen   |sein |none|go goes went|-|person animal|-|into to|needs-place
-laufen   |läuft   |gelaufen   |sein |none|run runs ran|-|person animal|-|into to in|-
-liegen   |liegt   |gelegen    |haben|none|lie lies lay|-|animal reading item|-|on under before|lasting needs-place
-legen    |legt    |gelegt     |haben|acc|put puts put|-|person|reading item|onto to-under|needs-place
-an+rufen |ruft    |angerufen  |haben|acc|call calls called|-|person|person|-|-
-ab+holen |holt    |abgeholt   |haben|acc|pick picks picked|up|person|person reading item|-|-
-auf+machen|macht  |aufgemacht |haben|acc|open opens opened|-|person|opening|for|-
-zu+machen|macht   |zugemacht  |haben|acc|close closes closed|-|person|opening|for|-
-ein+laden|lädt    |eingeladen |haben|acc|invite invites invited|-|person|person|-|-
-an+kommen|kommt   |angekommen |sein |none|arrive arrives arrived|-|person animal|-|with|-
-sagen    |sagt    |gesagt     |haben|clause|say says said|-|person|-|-|-
-wissen   |weiß    |gewusst    |haben|clause|know knows knew|-|person|-|-|lasting
-sein     |ist     |-          |sein |adjective|be is was|-|person animal reading item food furniture opening building outdoors|-|-|lasting
+sehen     |sieht   |gesehen   |haben|acc|see sees saw|-|animate|person sights|in|-
+kaufen    |kauft   |gekauft   |haben|acc|buy buys bought|-|person|goods furniture|for|-
+suchen    |sucht   |gesucht   |haben|acc|look looks looked|for|animate|person movable|in|-
+finden    |findet  |gefunden  |haben|acc|find finds found|-|animate|person movable|in|-
+lesen     |liest   |gelesen   |haben|acc|read reads read|-|person|reading|in|-
+essen     |isst    |gegessen  |haben|acc|eat eats ate|-|animate|food|in with-food|-
+haben     |hat     |-         |haben|acc|have has had|-|person|animal goods|-|lasting
+helfen    |hilft   |geholfen  |haben|dat|help helps helped|-|person|animate|in|-
+folgen    |folgt   |gefolgt   |sein |dat|follow follows followed|-|animate|animate|into|-
+gefallen  |gefällt |gefallen  |haben|like|like likes liked|-|sights outdoors|person|-|lasting
+geben     |gibt    |gegeben   |haben|dat acc|give gives gave|-|person|goods|-|-
+zeigen    |zeigt   |gezeigt   |haben|dat acc|show shows showed|-|person|sights|-|-
+schlafen  |schläft |geschlafen|haben|none|sleep sleeps slept|-|animate|-|in before|-
+arbeiten  |arbeitet|gearbeitet|haben|none|work works worked|-|person|-|in for with|-
+spielen   |spielt  |gespielt  |haben|none|play plays played|-|animate|-|in with before|-
+kommen    |kommt   |gekommen  |sein |none|come comes came|-|animate|-|into to with|-
+gehen     |geht    |gegangen  |sein |none|go goes went|-|animate|-|into to|place
+laufen    |läuft   |gelaufen  |sein |none|run runs ran|-|animate|-|into to in|-
+liegen    |liegt   |gelegen   |haben|none|lie lies lay|-|lying|-|on under before|lasting place
+legen     |legt    |gelegt    |haben|acc|put puts put|-|person|reading item|onto to-under|place
+an+rufen  |ruft    |angerufen |haben|acc|call calls called|-|person|person|-|-
+ab+holen  |holt    |abgeholt  |haben|acc|pick picks picked|up|person|person reading item|-|-
+auf+machen|macht   |aufgemacht|haben|acc|open opens opened|-|person|opening|for|-
+zu+machen |macht   |zugemacht |haben|acc|close closes closed|-|person|opening|for|-
+ein+laden |lädt    |eingeladen|haben|acc|invite invites invited|-|person|person|-|-
+an+kommen |kommt   |angekommen|sein |none|arrive arrives arrived|-|animate|-|with|-
+sagen     |sagt    |gesagt    |haben|clause|say says said|-|person|-|-|-
+wissen    |weiß    |gewusst   |haben|clause|know knows knew|-|person|-|-|lasting
+sein      |ist     |-         |sein |adjective|be is was|-|all|-|-|lasting
 """,
         11,
     )
@@ -361,7 +377,6 @@ ADVERBS = [
         """
 gestern  | yesterday | time      | yes | past
 heute    | today     | time      | yes | present past future
-jetzt    | now       | time      | yes | present
 morgen   | tomorrow  | time      | yes | future
 oft      | often     | frequency | -   | present past
 manchmal | sometimes | frequency | yes | present past

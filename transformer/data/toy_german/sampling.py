@@ -29,14 +29,19 @@ T = TypeVar("T")
 # What fits what, worked out once
 _SUBJECTS = {v.name: tuple(n for n in lexicon.NOUNS if n.is_a(v.subjects)) for v in VERBS}
 _OBJECTS = {v.name: tuple(n for n in lexicon.NOUNS if n.is_a(v.objects)) for v in VERBS}
-_PLACES = {name: tuple(n for n in lexicon.NOUNS if n.is_a(r.kinds)) for name, r in RELATIONS.items()}
-_ADJECTIVES = {n.name: tuple(a for a in lexicon.ADJECTIVES if n.is_a(a.kinds)) for n in lexicon.NOUNS}
+_PLACES = {
+    name: tuple(n for n in lexicon.NOUNS if n.is_a(r.kinds)) for name, r in RELATIONS.items()
+}
+_ADJECTIVES = {
+    n.name: tuple(a for a in lexicon.ADJECTIVES if n.is_a(a.kinds)) for n in lexicon.NOUNS
+}
 _PEOPLE = tuple(noun for noun in lexicon.NOUNS if noun.is_a(("person",)))
 
 # How often: an entry that stands three times is drawn three times as often.
 _OFTEN = {"sein": 3, "gefallen": 2, "liegen": 2}
 _FREE_VERBS = tuple(v for v in VERBS if v.frame != "clause" for _ in range(_OFTEN.get(v.name, 1)))
 _CLAUSE_VERBS = tuple(verb for verb in VERBS if verb.frame == "clause")
+_DATIVE_FRAMES = ("dat", "dat acc", "like")
 _TIMES = ("present",) * 5 + ("past",) * 4 + ("future",)
 _SUBJECT_DETERMINERS = ("def",) * 6 + ("indef",) * 4 + ("my",) * 2
 _OBJECT_DETERMINERS = ("def",) * 5 + ("indef",) * 4 + ("my",) * 2
@@ -77,8 +82,10 @@ class Draft:
         self.random = rng.random  # the one method whose sequence Python promises to keep
         self.mentioned: list[NounPhrase | PronounPhrase] = []
         self.main_subject: Phrase | None = None
+        self.verbs: list[Verb] = []
+        self.predicated: list[str] = []
         self.time_is_set = False
-        self.relatives_left = 1
+        self.relative_share = 0.18
 
     def pick(self, options: Sequence[T]) -> T:
         """One of the options, all equally likely."""
@@ -99,6 +106,7 @@ class Draft:
             word = self.pick(("", "", "", "wer", "wen", "was", "wo", "warum"))
             verb = self.pick(_QUESTION_VERBS[word])
             return Sentence(self.clause(verb, self.pick(_TIMES), "question", word=word))
+        self.relative_share = 0.06
         return self.reported() if kind < 0.68 else self.reasoned()
 
     def reported(self) -> Sentence:
@@ -152,23 +160,29 @@ class Draft:
         `word` is a question word; in a relative clause `given` is the pronoun, `role` its part in
         the clause and `relation` the preposition before it.
         """
+        if verb in self.verbs and verb.frame != "adjective":
+            raise Refused
+        self.verbs.append(verb)
         mode = self.mode(verb, time)
-        denial = self.denial(verb, mode, position, role)
-        place_name = relation or self.place_name(verb, denial, word)
-        adverb = None if denial else self.adverb(verb, mode, position)
+        nested = given is not None  # relative clauses are kept short
+        denial = "" if nested else self.denial(verb, mode, position)
+        place_name = relation or self.place_name(verb, denial, word, nested=nested)
+        adverb = None if denial or nested else self.adverb(verb, mode, position)
         front = self.opening(position, word, role, adverb)
         # A relative clause must not come between its noun and what English puts last.
         time_last = adverb is not None and not adverb.frequency and front != "adverb"
-        ends_in_object = not (place_name or time_last or denial == "nicht" or given)
+        ends_in_object = not (place_name or time_last or denial == "nicht" or nested)
 
-        subject = self.subject(verb, mode, position, denial, given if role == "subject" else None, word)
+        subject = self.subject(
+            verb, mode, position, denial, given if role == "subject" else None, word
+        )
         recipient: Phrase | None = None
         if role == "recipient":
             recipient = given
-        elif verb.frame in ("dat", "dat acc", "like"):
+        elif verb.frame in _DATIVE_FRAMES:
             people = _OBJECTS[verb.name] if verb.frame == "dat" else _PEOPLE
             relative = ends_in_object and verb.frame == "dat"
-            recipient = self.object(people, subject, "dat", denial, relative=relative)
+            recipient = self.object(people, subject, "recipient", denial, relative=relative)
         theme: Phrase | None = None
         if role == "theme":
             theme = given
@@ -176,12 +190,12 @@ class Draft:
             theme = QuestionWord(word)
         elif "acc" in verb.frame:
             things = _OBJECTS[verb.name]
-            theme = self.object(things, subject, "acc", denial, relative=ends_in_object)
+            theme = self.object(things, subject, "theme", denial, relative=ends_in_object)
         place = None
         if relation and given is not None:
             place = Place(RELATIONS[relation], given)
         elif place_name:
-            place = self.place(place_name, relative=not (given or time_last))
+            place = self.place(place_name, relative=not (nested or time_last))
         clause = Clause(
             verb=verb,
             mode=mode,
@@ -210,22 +224,22 @@ class Draft:
             return self.pick([mode for mode in MODALS if mode.time == time])
         return MODES[time]
 
-    def denial(self, verb: Verb, mode: lexicon.Mode, position: str, role: str) -> str:
-        """What is denied: "" nothing, "nicht" the clause, "subject" or "theme" get kein."""
+    def denial(self, verb: Verb, mode: lexicon.Mode, position: str) -> str:
+        """What is denied: "" nothing, "nicht" the clause; kein goes to the part named."""
         if position in ("question", "first") or not self.chance(0.17):
             return ""
-        options = ["nicht", "nicht"]
-        if role != "subject":
-            options.append("subject")
-        if "acc" in verb.frame and role != "theme" and mode not in MODALS:
+        options = ["nicht", "nicht", "subject"]
+        if "acc" in verb.frame and mode not in MODALS:
             options.append("theme")  # muss kein Brot kaufen: the modal verb would be denied
+        if verb.frame in _DATIVE_FRAMES and mode not in MODALS:
+            options.append("recipient")
         return self.pick(options)
 
-    def place_name(self, verb: Verb, denial: str, word: str) -> str:
+    def place_name(self, verb: Verb, denial: str, word: str, *, nested: bool) -> str:
         """Which prepositional phrase the clause will have: one that it needs, or one at will."""
         if word == "wo" or not verb.relations:
             return ""
-        if not verb.needs_relation and (denial == "nicht" or self.chance(0.55)):
+        if not verb.needs_relation and (nested or denial == "nicht" or self.chance(0.55)):
             return ""
         return self.pick(verb.relations)
 
@@ -245,9 +259,7 @@ class Draft:
         self.time_is_set = self.time_is_set or not adverb.frequency
         return adverb
 
-    def opening(
-        self, position: str, word: str, role: str, adverb: lexicon.Adverb | None
-    ) -> str:
+    def opening(self, position: str, word: str, role: str, adverb: lexicon.Adverb | None) -> str:
         """Which part opens the German clause, as far as its kind decides."""
         if position == "relative":
             return role
@@ -268,7 +280,8 @@ class Draft:
         options = [
             role
             for role, part in (("recipient", clause.recipient), ("theme", clause.theme))
-            if isinstance(part, NounPhrase) and part.determiner in ("def", "indef", "my")
+            if isinstance(part, NounPhrase)
+            and part.determiner in ("def", "indef", "my")
             and not _reads_two_ways(replace(clause, front=role))
         ]
         if clause.place is not None and not clause.negated:
@@ -294,9 +307,9 @@ class Draft:
             return QuestionWord(word)
         main = self.main_subject
         things = self.thing_pronouns() if position in ("final", "second") else []
-        if things and isinstance(main, NounPhrase) and main.noun.is_a(verb.subjects):
-            if not denial == "subject" and self.chance(0.8):
-                return PronounPhrase(self.pick(things))
+        refers = isinstance(main, NounPhrase) and main.noun.is_a(verb.subjects)
+        if things and refers and denial != "subject" and self.chance(0.8):
+            return PronounPhrase(self.pick(things))
         if denial == "subject":
             determiners: tuple[str, ...] = ("no",)
         elif "person" in verb.subjects and self.chance(0.3):
@@ -320,10 +333,11 @@ class Draft:
         return subject
 
     def object(
-        self, nouns: tuple[Noun, ...], subject: Phrase, case: str, denial: str, *, relative: bool
+        self, nouns: tuple[Noun, ...], subject: Phrase, role: str, denial: str, *, relative: bool
     ) -> Phrase:
         """An object: a noun phrase, or a pronoun that has the case."""
-        if nouns[0] in _PEOPLE and denial != "theme" and self.chance(0.25):
+        case = "dat" if role == "recipient" else "acc"
+        if nouns[0] in _PEOPLE and denial != role and self.chance(0.25):
             first = isinstance(subject, PronounPhrase) and subject.pronoun in lexicon.FIRST_PERSON
             people = [] if first else list(lexicon.FIRST_PERSON)
             people += [word for word in lexicon.THIRD_PERSON if self.may_mean_person(word)]
@@ -332,9 +346,9 @@ class Draft:
                 chosen = PronounPhrase(self.pick(people))
                 self.mentioned.append(chosen)
                 return chosen
-        if denial == "nicht" or (denial == "theme" and case == "dat"):
-            return self.noun_phrase(nouns, _DEFINITE, relative=relative)
-        determiners = ("no",) if denial == "theme" else _OBJECT_DETERMINERS
+        if denial == role:
+            return self.noun_phrase(nouns, ("no",), relative=relative)
+        determiners = _DEFINITE if denial else _OBJECT_DETERMINERS
         return self.noun_phrase(nouns, determiners, relative=relative)
 
     def place(self, name: str, *, relative: bool) -> Place:
@@ -368,8 +382,8 @@ class Draft:
         has_adjective = self.chance(0.45 if determiner == "bare" else 0.3)
         chosen = NounPhrase(noun, determiner, plural, adjective if has_adjective else None)
         self.mentioned.append(chosen)
-        if relative and determiner != "my" and self.relatives_left and self.chance(0.16):
-            self.relatives_left -= 1
+        if relative and determiner != "my" and self.chance(self.relative_share):
+            self.relative_share = 0.0  # one relative clause is enough
             chosen = replace(chosen, relative=self.relative_clause(noun, plural))
         return chosen
 
@@ -377,7 +391,7 @@ class Draft:
         """A clause in which the noun is the subject, an object, or stands with a preposition."""
         role = self.pick(("subject", "subject", "theme", "theme", "recipient", "place"))
         options: list[tuple[Verb, str]] = []
-        for verb in _FREE_VERBS:
+        for verb in dict.fromkeys(_FREE_VERBS):
             if role == "subject":
                 fits = noun.is_a(verb.subjects)
             elif role == "recipient":
@@ -409,6 +423,7 @@ class Draft:
             for other in self.mentioned
             if isinstance(other, NounPhrase) and other.adjective is not None
         ]
+        named += self.predicated
         options = [
             adjective
             for adjective in _ADJECTIVES[noun.name]
@@ -416,7 +431,9 @@ class Draft:
         ]
         if not options:
             raise Refused
-        return self.pick(options)
+        chosen = self.pick(options)
+        self.predicated.append(chosen.scale)
+        return chosen
 
     # Reference
 
@@ -444,19 +461,25 @@ class Draft:
 
 
 def _reads_two_ways(clause: Clause) -> bool:
-    """Whether the object could be the subject: same look, same number, same sense, odd order."""
-    subject, theme, verb = clause.subject, clause.theme, clause.verb
+    """Whether an object in front, or in a relative clause, could be taken for the subject.
+
+    Number or sense alone would tell them apart in some of the clauses refused here; a case ending
+    must show it. Only was stands where sense decides (was kauft das Kind?).
+    """
+    subject, theme = clause.subject, clause.theme
     odd_order = clause.front == "theme" or isinstance(subject, RelativePronoun)
-    if theme is None or not odd_order or subject.person != theme.person:
+    if theme is None or not odd_order:
         return False
-    for part in (subject, theme):
-        looks = [[word for word, _ in german.phrase(part, case)] for case in ("nom", "acc")]
-        if looks[0] != looks[1]:
-            return False
-    return _may_be(subject, verb.objects) and _may_be(theme, verb.subjects)
+    if isinstance(theme, QuestionWord):
+        return theme.word == "was" and "reading" in clause.verb.subjects
+    if not isinstance(theme, RelativePronoun) and not isinstance(subject, RelativePronoun):
+        return not _shows_case(theme)
+    return not (_shows_case(subject) or _shows_case(theme))
 
 
-def _may_be(part: Phrase, kinds: tuple[str, ...]) -> bool:
-    if isinstance(part, NounPhrase | RelativePronoun):
-        return part.noun.is_a(kinds)
-    return "person" in kinds and not (isinstance(part, QuestionWord) and part.word == "was")
+def _shows_case(part: Phrase) -> bool:
+    """Whether the nominative differs from the accusative."""
+    if isinstance(part, PronounPhrase) and not part.pronoun.german["acc"]:
+        return False  # sie: toy German does without the accusative, a reader knows it
+    nominative, accusative = (german.phrase(part, case) for case in ("nom", "acc"))
+    return [word for word, _ in nominative] != [word for word, _ in accusative]

@@ -189,7 +189,7 @@ FEATURES = (
 
 def features(sentence: Sentence) -> frozenset[str]:
     """Which of `FEATURES` the sentence shows."""
-    found = set()
+    found: set[str] = set()
     for clause in clauses(sentence):
         mode, verb = clause.mode, clause.verb
         shown = {

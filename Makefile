@@ -1,0 +1,34 @@
+# Thin: each target names a module that does the work. `make help` lists them.
+
+PYTHON ?= python3
+VENV := .venv/bin/python
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help setup book test lab notebooks bench clean
+
+help: ## say what each target does
+	@echo "The Transformer book. Two commands: make book, make test."
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "Another Python: make book PYTHON=python3.12. Small models: TRANSFORMER_SCALE=smoke make book."
+
+setup: ## install the exact versions of requirements.txt in .venv (the other targets do this first)
+	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON) here. Install Python 3.11 or newer: apt-get install python3 python3-venv" >&2; exit 1; }
+	@$(PYTHON) -m tools.environment
+
+book: setup ## execute every chapter, build the site, say where to open it
+	@$(VENV) -m tools.book
+
+test: setup ## prove everything: style, types, tests, every chapter, every page in a browser
+	@$(VENV) -m tools.prove
+
+lab: setup ## open the chapters in JupyterLab (right click, Open With, Notebook)
+	@$(VENV) -m jupyterlab book
+
+notebooks: book ## the chapters as .ipynb files, in _build/html/notebooks (made with the book)
+
+bench: setup ## measure the module against its peers, side by side
+	@$(VENV) -m benchmarks
+
+clean: ## remove what was built (.venv stays: rm -r .venv)
+	@rm -rf _build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,48 @@
+"""`python -m benchmarks`: measure, print, and record as JSON."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from benchmarks import copy_task, decoding_cache
+from benchmarks.record import record
+from transformer.training.checkpoints import CheckpointError, write_atomically
+
+BENCHMARKS = {"copy_task": copy_task, "decoding_cache": decoding_cache}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    known = ", ".join(BENCHMARKS)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{known}; all of them if none")
+    parser.add_argument("--out", type=Path, metavar="FILE.json", help="record the results here")
+    parser.add_argument("--quick", action="store_true", help="only see that they run")
+    options = parser.parse_args(arguments)
+    unknown = [name for name in options.names if name not in BENCHMARKS]
+    if unknown:
+        parser.error(f"unknown benchmark {unknown[0]!r}; choose from {known}")
+
+    measured: dict[str, dict[str, Any]] = {}
+    for name in options.names or BENCHMARKS:
+        result = BENCHMARKS[name].run(quick=options.quick)
+        facts = record(name, result.pop("seed"))
+        measured[name] = {"record": facts, **result}
+        print(BENCHMARKS[name].table(result))
+        print(f"  on {facts['hardware']}, {facts['threads']} threads, torch "
+              f"{facts['versions']['torch']}, commit {facts['commit']}\n", flush=True)
+    if options.out:
+        content = json.dumps(measured, indent=2) + "\n"
+        try:
+            write_atomically(options.out, content.encode())
+        except CheckpointError as error:
+            print(error, file=sys.stderr)
+            return 1
+        print(f"Recorded in {options.out}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,159 @@
+"""Every page of the built book, in a real browser: at a desk and on a phone, by day, by night."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urljoin, urlparse
+
+import axe_playwright_python
+import pytest
+from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.book
+
+HTML = Path(__file__).resolve().parents[2] / "_build" / "html"
+AXE = Path(axe_playwright_python.__file__).parent / "axe.min.js"
+DESK, PHONE = (1280, 900), (360, 740)
+BAD_CONSOLE = ("error", "warning")
+OPEN_ALL = """() => {
+  for (const box of document.querySelectorAll('details')) box.open = true;
+  for (const button of document.querySelectorAll('button.toggle-button-hidden')) button.click();
+}"""
+VIEWS = [(size, scheme) for size in (DESK, PHONE) for scheme in ("light", "dark")]
+
+
+@dataclass
+class Opened:
+    """A page and what the browser complained about while it opened it."""
+
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module", params=VIEWS, ids=lambda view: f"{view[0][0]}px-{view[1]}")
+def opened(
+    request: pytest.FixtureRequest, browser: Browser, site: str, document: str
+) -> Iterator[Opened]:
+    """The document, opened; any request to another host is refused and noted."""
+    (width, height), scheme = request.param
+    context = browser.new_context(
+        viewport={"width": width, "height": height},
+        color_scheme=scheme,
+        reduced_motion="reduce",
+    )
+    page = context.new_page()
+    result = Opened(page)
+    note = result.complaints.append
+
+    def route(route):
+        if route.request.url.startswith(site):
+            route.continue_()
+        else:
+            note(f"request to another host: {route.request.url}")
+            route.abort()
+
+    page.route("**/*", route)
+    page.on("console", lambda m: note(f"console: {m.text}") if m.type in BAD_CONSOLE else None)
+    page.on("pageerror", lambda error: note(f"page error: {error}"))
+    page.on("requestfailed", lambda r: note(f"request failed: {r.url} {r.failure}"))
+    page.on("response", lambda r: note(f"{r.status}: {r.url}") if r.status >= 400 else None)
+    page.goto(f"{site}/{document}.html", wait_until="networkidle")
+    page.add_style_tag(content="* {transition: none !important; animation: none !important}")
+    page.evaluate(OPEN_ALL)
+    yield result
+    context.close()
+
+
+def test_page_opens_whole_and_quietly(opened: Opened) -> None:
+    """No complaint, no request elsewhere, a title, no sideways scrolling, pictures that load."""
+    page = opened.page
+    assert opened.complaints == []
+
+    headings = page.locator("article h1")
+    assert headings.count() == 1, "a page has exactly one h1"
+    assert headings.inner_text().strip()
+    assert page.get_attribute("html", "lang") == "en"
+    assert (page.get_attribute('meta[name="description"]', "content") or "").strip()
+
+    # Pictures far down load when they come near; make them come near.
+    page.evaluate("document.querySelectorAll('img').forEach(i => i.loading = 'eager')")
+    page.wait_for_function("[...document.images].every(i => i.complete)")
+    broken = page.evaluate("[...document.images].filter(i => !i.naturalWidth).map(i => i.src)")
+    assert broken == []
+    silent = page.evaluate(
+        "[...document.querySelectorAll('article img')].filter(i => !i.alt.trim()).map(i => i.src)"
+    )
+    assert silent == [], "these figures have no alt text"
+
+    wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert wide[0] <= wide[1], f"the page is {wide[0]} px wide in a window of {wide[1]}"
+
+
+def test_formulas_are_mathml_that_shows(opened: Opened) -> None:
+    """Each formula has its TeX as text alternative and takes room on the page."""
+    formulas = opened.page.evaluate(
+        """[...document.querySelectorAll('article math')].map(m => {
+          const box = m.getBoundingClientRect();
+          return {tex: m.getAttribute('alttext'), width: box.width, height: box.height};
+        })"""
+    )
+    for formula in formulas:
+        assert formula["tex"], "a formula without its TeX source"
+        assert formula["width"] > 0 and formula["height"] > 0, formula["tex"]
+    raw = opened.page.locator("article p, article li").filter(has_text="$$")
+    assert raw.count() == 0, "TeX left as text"
+
+
+def test_axe_finds_nothing_serious(opened: Opened) -> None:
+    """No accessibility violation of serious or critical impact."""
+    page = opened.page
+    page.add_script_tag(path=AXE)
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    serious = [
+        f"{violation['id']}: {node['target']} {node['html'][:120]} {node['failureSummary']}"
+        for violation in found["violations"]
+        if violation["impact"] in ("serious", "critical")
+        for node in violation["nodes"]
+    ]
+    assert serious == []
+
+
+def test_internal_links_lead_somewhere(browser: Browser, site: str, document: str) -> None:
+    """Every link to the book's own pages finds the file and the anchor in it."""
+    page = browser.new_page()
+    page.goto(f"{site}/{document}.html")
+    links = page.evaluate(
+        "[...document.querySelectorAll('a[href]')].map(a => a.getAttribute('href'))"
+    )
+    assert links
+    missing = []
+    for link in links:
+        url, anchor = urldefrag(urljoin(f"{site}/{document}.html", link))
+        if not url.startswith(site):
+            continue
+        target = HTML / unquote(urlparse(url).path).lstrip("/")
+        if not target.is_file():
+            missing.append(link)
+        elif anchor and target.suffix == ".html":
+            text = target.read_text()
+            if f'id="{anchor}"' not in text and f'name="{anchor}"' not in text:
+                missing.append(link)
+    page.close()
+    assert missing == []
+
+
+def test_first_address_leads_to_the_book(browser: Browser, site: str) -> None:
+    """The bare address ends on the welcome page."""
+    page = browser.new_page()
+    page.goto(f"{site}/index.html")
+    page.wait_for_url("**/book/welcome.html")
+    assert page.locator("article h1").count() == 1
+    page.close()
+
+
+def test_search_finds_a_word_of_the_book(browser: Browser, site: str) -> None:
+    """The search page works without any server behind it."""
+    page = browser.new_page()
+    page.goto(f"{site}/search.html?q=attention")
+    page.wait_for_selector("#search-results li a")
+    page.close()

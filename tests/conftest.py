@@ -1,0 +1,35 @@
+"""Settings shared by all tests.
+
+The import hook must be installed before anything imports `transformer`: from then on every call
+of the module's functions checks the types and the tensor shapes in their signatures.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from jaxtyping import install_import_hook
+
+install_import_hook("transformer", "beartype.beartype")
+
+# Tensors make the time of one example uneven, so no deadline. In CI the examples are the same in
+# every run: a red build is about the commit, not about luck.
+settings.register_profile("default", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+REAL_DATA = Path(__file__).parent.parent.parent / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """The folder of real data (with multi30k/ in it): $TRANSFORMER_TEST_DATA or ../shared/data."""
+    named = os.environ.get("TRANSFORMER_TEST_DATA")
+    path = Path(named) if named else REAL_DATA
+    if path.is_dir():
+        return path
+    if named:
+        pytest.fail(f"TRANSFORMER_TEST_DATA is {named}, which is not a folder")
+    pytest.skip(f"no real data: set TRANSFORMER_TEST_DATA, or put it into {path}")

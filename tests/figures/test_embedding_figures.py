@@ -1,0 +1,61 @@
+"""The figures of section 3.4 show the numbers they are given."""
+
+from collections.abc import Iterator
+
+import matplotlib
+import numpy as np
+import pytest
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+
+from transformer.figures.embedding import first_loss_bars, lengths_over_width, temperature_bars
+from transformer.figures.style import use_style
+
+
+@pytest.fixture(autouse=True)
+def fresh_figures() -> Iterator[None]:
+    use_style()
+    yield
+    plt.close("all")
+
+
+def test_lengths_are_drawn_over_their_widths():
+    ax = lengths_over_width([16, 64], {"position": [2.8, 5.7], "embedding": [2.0, 4.0]})
+    assert [line.get_ydata().tolist() for line in ax.lines] == [[2.8, 5.7], [2.0, 4.0]]
+    assert ax.lines[0].get_xdata().tolist() == [16, 64]
+
+
+def test_one_length_too_few_is_refused():
+    with pytest.raises(ValueError, match="one number for each of the 2 widths"):
+        lengths_over_width([16, 64], {"position": [2.8]})
+
+
+def test_temperature_bars_are_the_softmax_of_logits_over_t():
+    logits = np.array([2.0, 0.5, -1000.0])
+    figure = temperature_bars(["a", "b", "c"], logits, [0.5, 2.0])
+    for ax, temperature in zip(figure.axes, (0.5, 2.0), strict=True):
+        weights = np.exp(logits / temperature)
+        shares = [bar.get_width() for bar in ax.patches]
+        np.testing.assert_allclose(shares, weights / weights.sum(), atol=1e-12)
+
+
+def test_temperature_survives_large_logits_and_keeps_the_first_token_on_top():
+    figure = temperature_bars(["a", "b"], [1000.0, 999.0], [1.0])
+    ax = figure.axes[0]
+    assert ax.patches[0].get_width() == pytest.approx(1 / (1 + np.exp(-1)))
+    assert ax.yaxis_inverted()
+
+
+def test_temperature_zero_is_refused():
+    with pytest.raises(ValueError, match="above 0"):
+        temperature_bars(["a"], [1.0], [0.0])
+
+
+def test_first_losses_stand_against_log_of_the_vocabulary():
+    losses = {14: {"module": {"all": 2.7, "none": 2.6}, "Glorot": {"all": 7.0, "none": 3.4}}}
+    ax = first_loss_bars(losses).axes[0]
+    assert [bar.get_height() for bar in ax.patches] == [2.7, 7.0, 2.6, 3.4]
+    assert ax.lines[0].get_ydata()[0] == pytest.approx(np.log(14))
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["tie = all", "tie = none"]

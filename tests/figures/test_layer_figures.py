@@ -1,0 +1,74 @@
+"""The figures of sections 3.1 and 3.3 show the numbers they are given."""
+
+from collections.abc import Iterator
+
+import matplotlib
+import numpy as np
+import pytest
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+from matplotlib.colors import to_rgba
+
+from transformer.figures.layers import (
+    by_layer,
+    loss_over_depth,
+    norm_axes,
+    relu_fits,
+    training_curves,
+)
+from transformer.figures.style import PALETTE, use_style
+
+
+@pytest.fixture(autouse=True)
+def fresh_figures() -> Iterator[None]:
+    use_style()
+    yield
+    plt.close("all")
+
+
+def test_each_fit_is_drawn_beside_the_target():
+    x, target = [0.0, 1.0], [1.0, 2.0]
+    figure = relu_fits(x, target, {"narrow": [0.0, 0.0], "wide": [1.0, 2.0]})
+    for ax, fit in zip(figure.axes, ([0.0, 0.0], [1.0, 2.0]), strict=True):
+        assert [list(line.get_ydata()) for line in ax.lines] == [target, fit]
+
+
+def test_losses_are_drawn_over_their_depths_from_zero():
+    ax = loss_over_depth([2, 32], {"bare": [0.1, 0.9], "shortcut": [0.1, 0.2]})
+    assert [list(line.get_ydata()) for line in ax.lines] == [[0.1, 0.9], [0.1, 0.2]]
+    assert ax.get_ylim()[0] == 0
+
+
+def test_layers_are_counted_from_one():
+    ax = by_layer({"post": [0.1, 1.0, 10.0]})
+    assert ax.lines[0].get_xdata().tolist() == [1, 2, 3]
+    assert ax.get_yscale() == "log"
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, float("nan")])
+def test_what_a_logarithm_cannot_show_is_refused(bad):
+    with pytest.raises(ValueError, match="logarithmic"):
+        by_layer({"post": [1.0, bad]})
+
+
+def test_layer_norm_colours_one_vector_and_batch_norm_one_column_padding_included():
+    lengths, n_features = [3, 1], 5
+    layer, batch = norm_axes(lengths, n_features).axes
+    shared = to_rgba(PALETTE[5])
+    coloured = [
+        [patch for patch in ax.patches if patch.get_facecolor() == shared] for ax in (layer, batch)
+    ]
+    assert len({patch.get_y() for patch in coloured[0]}) == 1
+    assert len(coloured[0]) == n_features
+    assert len({patch.get_x() for patch in coloured[1]}) == 1
+    assert len(coloured[1]) == 6  # two sentences, both of the longest's length
+    assert sum(bool(patch.get_hatch()) for patch in coloured[1]) == 2
+
+
+def test_training_curves_are_means_of_the_last_steps():
+    ax = training_curves({"run": [4.0, 2.0, 0.0]}, window=2, references={"chance": 2.0})
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), [4.0, 3.0, 1.0])
+    assert list(ax.lines[1].get_ydata()) == [2.0, 2.0]
+    assert [text.get_text() for text in ax.texts] == ["chance"]

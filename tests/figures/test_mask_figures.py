@@ -1,0 +1,107 @@
+"""Mask figures draw what the module's masks say, with the tokens as labels."""
+
+import matplotlib
+
+matplotlib.use("agg")
+
+from collections.abc import Iterator
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import torch
+from matplotlib.axes import Axes
+
+from transformer.figures import masks as figures
+from transformer.masks import padding_mask, target_mask
+
+QUERIES = ["<s>", "the", "dog", "<pad>"]
+
+
+@pytest.fixture(autouse=True)
+def close_figures() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+def drawn(ax: Axes) -> np.ndarray:
+    """The numbers behind the first coloured grid of the axes."""
+    return np.ma.asarray(ax.collections[0].get_array()).reshape(len(ax.get_yticks()), -1)
+
+
+def labels(ticks: list) -> list[str]:
+    return [label.get_text() for label in ticks]
+
+
+def test_a_drawn_mask_is_the_modules_mask_and_padding_is_told_from_the_future() -> None:
+    mask = target_mask(torch.tensor([[1, 5, 6, 0]]), 0)[0, 0]
+    ax = figures.mask_heatmap(mask, QUERIES, QUERIES, title="decoder")
+    kinds = drawn(ax)
+    assert np.array_equal(kinds == 0, mask.numpy())
+    assert (kinds[:, 3] == 2).all()
+    assert kinds[0].tolist() == [0, 1, 1, 2]
+    assert labels(ax.get_xticklabels()) == labels(ax.get_yticklabels()) == QUERIES
+    assert ax.get_title() == "decoder"
+    assert ax.get_ylim() == (4, 0), "the first query must be the top row"
+
+
+def test_several_masks_share_one_legend() -> None:
+    row = padding_mask(torch.tensor([[4, 5, 0]]), 0)[0, 0]
+    keys = ["der", "Hund", "<pad>"]
+    square, cross = row.expand(3, -1), row.expand(4, -1)
+    figure = figures.attention_masks(
+        {"self": (square, keys, keys), "cross": (cross, QUERIES, keys)}
+    )
+    assert [ax.get_title() for ax in figure.axes[:2]] == ["self", "cross"]
+    legends = [ax.get_legend() for ax in figure.axes if ax.get_legend()]
+    assert len(legends) == 1
+    assert labels(legends[0].get_texts()) == list(figures.COLOURS)
+
+
+def test_the_batch_is_drawn_token_by_token() -> None:
+    ax = figures.batch_grid([["es", "regnet", "</s>"], ["ja", "</s>", "<pad>"]])
+    assert labels(ax.texts) == ["es", "regnet", "</s>", "ja", "</s>", "<pad>"]
+    assert [patch.get_hatch() is not None for patch in ax.patches] == [False] * 5 + [True]
+
+
+def test_a_ragged_batch_is_an_error_that_says_so() -> None:
+    with pytest.raises(ValueError, match="pad them to one length first"):
+        figures.batch_grid([["a"], ["a", "b"]])
+
+
+def test_masked_scores_show_minus_infinity_and_the_weights_three_places() -> None:
+    scores = torch.tensor([[0.2, 0.1], [0.4, 0.3]])
+    mask = torch.tensor([[True, False], [True, True]])
+    weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)
+    figure = figures.masked_softmax_steps(scores, mask, weights, ["1", "2"])
+    raw, masked, softmax = (labels(ax.texts) for ax in figure.axes)
+    assert raw == ["0.2", "0.1", "0.4", "0.3"]
+    assert masked == ["0.2", "-∞", "0.4", "0.3"]
+    assert softmax == ["1.000", "0.000", "0.525", "0.475"]
+
+
+def test_influence_leaves_exact_zeros_blank_and_small_values_coloured() -> None:
+    influence = np.array([[2.0, 0.0], [1e-9, 4.0]])
+    ax = figures.influence_heatmap(influence, ["x", "y"], ["a", "b"])
+    grid = drawn(ax)
+    assert np.ma.getmaskarray(grid).tolist() == [[False, True], [False, False]]
+    assert grid[0, 0] == 0.5 and grid[1, 1] == 1.0
+    assert labels(ax.texts) == ["0"]
+
+
+def test_negative_influence_is_an_error() -> None:
+    with pytest.raises(ValueError, match="give norms"):
+        figures.influence_heatmap([[-1.0]], ["x"], ["a"])
+
+
+def test_a_mask_that_does_not_fit_its_tokens_is_an_error() -> None:
+    with pytest.raises(ValueError, match="do not fit 4 query tokens"):
+        figures.mask_heatmap(np.ones((2, 2), dtype=bool), QUERIES, QUERIES)
+
+
+def test_loss_curves_are_the_losses_with_the_floor() -> None:
+    ax = figures.loss_curves({"leak": ([5, 10], [2.0, 0.1])}, floor=1.5, floor_label="chance")
+    floor, curve = ax.lines
+    assert set(floor.get_ydata()) == {1.5}
+    assert list(curve.get_ydata()) == [2.0, 0.1]
+    assert labels(ax.texts) == ["chance", "leak"]

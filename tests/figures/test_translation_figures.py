@@ -1,0 +1,42 @@
+"""Figures of alignments and heads show what they are given."""
+
+import pytest
+
+from transformer.figures.style import PALETTE
+from transformer.figures.translation import alignment_lines, head_scores
+
+SOURCE, TARGET = ["er", "hat", "ihn", "gesehen"], ["he", "saw", "him"]
+LINKS = {(0, 0), (1, 1), (3, 1), (2, 2)}
+
+
+def test_every_link_is_a_line_and_every_word_is_written() -> None:
+    ax = alignment_lines(SOURCE, TARGET, LINKS)
+    assert len(ax.lines) == len(LINKS)
+    assert [text.get_text() for text in ax.texts] == [*SOURCE, *TARGET]
+
+
+def test_only_links_that_cross_have_the_second_colour() -> None:
+    ax = alignment_lines(SOURCE, TARGET, LINKS)
+    colours = dict(zip(sorted(LINKS), (line.get_color() for line in ax.lines), strict=True))
+    crossing = {link for link, colour in colours.items() if colour == PALETTE[1]}
+    assert crossing == {(3, 1), (2, 2)}
+
+
+def test_a_line_ends_at_its_words() -> None:
+    ax = alignment_lines(SOURCE, TARGET, {(3, 1)})
+    places = {text.get_text(): text.get_position()[0] for text in ax.texts}
+    assert list(ax.lines[0].get_xdata()) == [places["gesehen"], places["saw"]]
+
+
+@pytest.mark.parametrize("link", [(4, 0), (0, 3), (-1, 0)])
+def test_a_link_outside_the_sentences_is_refused(link: tuple[int, int]) -> None:
+    with pytest.raises(ValueError, match="outside sentences of 4 and 3 words"):
+        alignment_lines(SOURCE, TARGET, {link})
+
+
+def test_each_head_has_its_bar_and_its_number() -> None:
+    ax = head_scores({"layer 1": [0.1, 0.5], "layer 2": [0.25, 0.75]}, baseline=0.2)
+    assert [bar.get_height() for bar in ax.patches] == [0.1, 0.5, 0.25, 0.75]
+    numbers = [text.get_text() for text in ax.texts if "head" not in text.get_text()]
+    assert numbers == ["0.10", "0.50", "0.25", "0.75"]
+    assert ax.lines[0].get_ydata()[0] == 0.2

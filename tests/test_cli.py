@@ -1,0 +1,170 @@
+"""The command line as its user meets it: in a process of its own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from safetensors.torch import load_file
+
+TINY = ["--d-model", "16", "--d-ff", "16", "--n-heads", "2", "--n-layers", "1"]
+
+
+def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "transformer", *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+    )
+
+
+@pytest.fixture(scope="module")
+def copy_run(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "copy"
+    done = run("train", "copy", "--out", str(folder), "--steps", "30", *TINY)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_help_names_the_commands_and_the_tasks() -> None:
+    top, train = run("--help"), run("train", "--help")
+    assert all(word in top.stdout for word in ("train", "translate", "evaluate"))
+    assert all(word in train.stdout for word in ("copy", "toy", "multi30k", "--resume"))
+
+
+def test_a_run_folder_says_where_its_weights_come_from(copy_run: Path) -> None:
+    names = {path.name for path in copy_run.iterdir()}
+    assert names == {
+        "checkpoint.safetensors",
+        "config.json",
+        "metrics.jsonl",
+        "model.safetensors",
+        "scores.json",
+        "tokenizer.json",
+    }
+    facts = json.loads((copy_run / "config.json").read_text())
+    assert facts["task"] == "copy"
+    assert facts["training"]["steps"] == 30
+    assert facts["training"]["seed"] == 0
+    assert "train copy" in facts["command"]
+    assert {"torch", "sacrebleu"} <= facts["versions"].keys()
+    last = json.loads((copy_run / "metrics.jsonl").read_text().splitlines()[-1])
+    assert last["step"] == 30
+    assert {"loss", "rate", "tokens_per_second"} <= last.keys()
+    assert "signature" in json.loads((copy_run / "scores.json").read_text())["test"]
+
+
+def test_translate_gives_a_line_for_each_line(copy_run: Path) -> None:
+    done = run("translate", str(copy_run), stdin="1 2 3\n4 5 6 7\n")
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.split("\n")) == 3
+
+
+def test_translate_reads_a_file(copy_run: Path, tmp_path) -> None:
+    (tmp_path / "in.txt").write_text("1 2 3\n")
+    from_file = run("translate", str(copy_run), str(tmp_path / "in.txt"))
+    assert from_file.stdout == run("translate", str(copy_run), stdin="1 2 3\n").stdout
+
+
+def test_evaluate_prints_bleu_with_its_signature(copy_run: Path) -> None:
+    done = run("evaluate", str(copy_run))
+    assert done.returncode == 0, done.stderr
+    assert "test: BLEU" in done.stdout
+    assert "tok:13a" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["train", "paint"], "unknown task 'paint'"),
+        (["train", "copy", "--d-model", "10", "--n-heads", "4"], "must be divisible by n_heads"),
+        (["train", "copy", "--steps", "0"], "steps (0) must be at least 1"),
+        (["train", "copy", "--norm", "both"], "norm ('both') must be one of"),
+        (["train", "copy", "--device", "abacus"], "unknown device 'abacus'"),
+        (["train", "copy", "--data", "."], "makes its own data"),
+        (["train", "multi30k", "--data", "nowhere"], "there is no folder nowhere"),
+        (["train", "copy", "--resume"], "no run to resume"),
+        (["translate", "nowhere"], "holds no run"),
+        (["evaluate", "nowhere"], "holds no run"),
+    ],
+)
+def test_bad_input_gives_a_sentence_and_leaves_nothing(
+    arguments: list[str], sentence: str, tmp_path
+) -> None:
+    out = ["--out", str(tmp_path / "run")] if arguments[0] == "train" else []
+    done = run(*arguments, *out)
+    assert done.returncode != 0
+    # The terminal wraps and frames what the library itself reports.
+    assert sentence in " ".join(done.stderr.replace("│", " ").split())
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_empty_line_is_named_and_nothing_is_printed(copy_run: Path) -> None:
+    done = run("translate", str(copy_run), stdin="1 2\n\n3\n")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "sentence 2 is empty" in done.stderr
+
+
+def test_a_run_is_not_overwritten(copy_run: Path) -> None:
+    before = (copy_run / "model.safetensors").read_bytes()
+    done = run("train", "copy", "--out", str(copy_run), "--steps", "30", *TINY)
+    assert done.returncode == 1
+    assert "add --resume" in done.stderr
+    assert (copy_run / "model.safetensors").read_bytes() == before
+
+
+def test_an_unknown_split_is_named(copy_run: Path) -> None:
+    done = run("evaluate", str(copy_run), "--split", "nowhere")
+    assert done.returncode != 0
+    assert "no split 'nowhere'" in " ".join(done.stderr.split())
+
+
+def test_a_run_without_its_end_cannot_translate(copy_run: Path, tmp_path) -> None:
+    (tmp_path / "config.json").write_bytes((copy_run / "config.json").read_bytes())
+    done = run("translate", str(tmp_path), stdin="1\n")
+    assert done.returncode == 1
+    assert "has not ended" in done.stderr
+
+
+def test_a_killed_multi30k_run_ends_with_the_weights_of_one_that_was_not(
+    real_data: Path, tmp_path
+) -> None:
+    """The real data, killed with SIGKILL between and during checkpoints, and resumed."""
+    command = ["train", "multi30k", "--data", str(real_data / "multi30k"), "--steps", "30", *TINY]
+    command += ["--checkpoint-every", "3", "--max-tokens", "256", "--evaluate-every", "20"]
+    command += ["--dropout", "0.1", "--evaluate-sentences", "2", "--no-score"]
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    start = [sys.executable, "-m", "transformer", *command, "--out"]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    subprocess.run([*start, str(whole)], env=environment, capture_output=True, check=True)
+
+    for kill in range(3):
+        resume = ["--resume"] if kill else []
+        process = subprocess.Popen(
+            [*start, str(broken), *resume],
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        checkpoint = broken / "checkpoint.safetensors"
+        seen = checkpoint.stat().st_mtime_ns if checkpoint.exists() else 0
+        while process.poll() is None:
+            if checkpoint.exists() and checkpoint.stat().st_mtime_ns != seen:
+                break
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    done = run(*command, "--out", str(broken), "--resume")
+    assert done.returncode == 0, done.stderr
+    expected, found = (load_file(folder / "model.safetensors") for folder in (whole, broken))
+    assert expected.keys() == found.keys()
+    for name, tensor in expected.items():
+        assert tensor.equal(found[name]), name

@@ -1,0 +1,124 @@
+"""The model leaves Python: torch.compile without a graph break, torch.export, ONNX Runtime."""
+
+import importlib
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from torch.export import Dim
+
+from tests.helpers import same, sentences, small_config
+
+KINDS = {
+    "post": {"norm": "post", "positions": "sinusoidal", "tie": "all"},
+    "pre": {"norm": "pre", "positions": "learned", "tie": "none", "d_k": 3, "d_v": 5},
+}
+# (source lengths, target lengths) of batches unlike the one that was traced.
+OTHERS = [([4], [1]), ([9, 2, 5, 1], [3, 12, 1, 7]), ([20] * 3, [17] * 3)]
+
+
+@pytest.fixture(scope="module")
+def plain() -> Iterator[type[torch.nn.Module]]:
+    """The Transformer as a user imports it: the checks of these tests are Python no graph holds."""
+    hooks = [finder for finder in sys.meta_path if "jaxtyping" in type(finder).__module__]
+    checked = {name: sys.modules.pop(name) for name in list(sys.modules) if is_ours(name)}
+    sys.meta_path[:] = [finder for finder in sys.meta_path if finder not in hooks]
+    try:
+        yield importlib.import_module("transformer").Transformer
+    finally:
+        sys.meta_path[:0] = hooks
+        for name in list(sys.modules):
+            if is_ours(name):
+                del sys.modules[name]
+        sys.modules.update(checked)
+
+
+def is_ours(module: str) -> bool:
+    return module.split(".")[0] == "transformer"
+
+
+@pytest.fixture
+def small(
+    plain: type[torch.nn.Module], request: pytest.FixtureRequest
+) -> Iterator[torch.nn.Module]:
+    """A small unchecked model of the given kind."""
+    torch.manual_seed(0)
+    yield plain(small_config(**KINDS[request.param])).eval()
+    torch.compiler.reset()
+
+
+def of_kind(*names: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("small", names, indirect=True)
+
+
+@of_kind("post", "pre")
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+def test_forward_compiles_without_a_graph_break(small: torch.nn.Module, dynamic: bool) -> None:
+    model = small.double().train()
+    compiled = torch.compile(model, fullgraph=True, backend="eager", dynamic=dynamic)
+    for lengths in [([5, 2], [3, 4]), *OTHERS[1:]]:
+        src, tgt = (sentences(side) for side in lengths)
+        same(compiled(src, tgt), model(src, tgt))
+    compiled(src, tgt).square().mean().backward()
+    assert all(parameter.grad is not None for parameter in model.parameters())
+
+
+@of_kind("post")
+def test_one_compiled_graph_serves_all_shapes(small: torch.nn.Module) -> None:
+    graphs: list[torch.fx.GraphModule] = []
+
+    def backend(graph: torch.fx.GraphModule, _: object) -> torch.fx.GraphModule:
+        graphs.append(graph)
+        return graph
+
+    model = small.double()
+    compiled = torch.compile(model, fullgraph=True, backend=backend, dynamic=True)
+    for lengths in ([5, 2], [6, 3, 4], [2, 7, 8, 3]):
+        compiled(sentences(lengths), sentences(lengths[::-1]))
+    assert len(graphs) == 1
+
+
+@of_kind("post")
+def test_exported_graph_takes_other_batches_and_lengths(small: torch.nn.Module) -> None:
+    model = small.double()
+    free = {0: Dim.DYNAMIC, 1: Dim.DYNAMIC}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # torch's own
+        program = torch.export.export(
+            model, (sentences([5, 2]), sentences([3, 4])), dynamic_shapes=(free, free)
+        )
+    for lengths in OTHERS[1:]:
+        src, tgt = (sentences(side) for side in lengths)
+        same(program.module()(src, tgt), model(src, tgt))
+
+
+@of_kind("pre")
+def test_onnx_runtime_gives_the_same_logits_for_other_batches_and_lengths(
+    small: torch.nn.Module, tmp_path: Path
+) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnxscript")
+    model, file = small, tmp_path / "model.onnx"
+    free = {0: Dim.DYNAMIC, 1: Dim.DYNAMIC}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch's and onnxscript's own
+        torch.onnx.export(
+            model,
+            (sentences([5, 2]), sentences([3, 4])),
+            file,
+            dynamo=True,
+            dynamic_shapes=(free, free),
+            input_names=["src", "tgt"],
+            output_names=["logits"],
+            verbose=False,
+        )
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
+    for lengths in OTHERS:
+        src, tgt = (sentences(side) for side in lengths)
+        (logits,) = session.run(["logits"], {"src": src.numpy(), "tgt": tgt.numpy()})
+        same(torch.from_numpy(logits), model(src, tgt).detach(), 1e-4)

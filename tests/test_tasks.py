@@ -1,0 +1,57 @@
+"""The book's tasks: their data fit their tokenizers, their recipes their models."""
+
+import pytest
+
+from transformer.data.vocabulary import UNK_ID
+from transformer.tasks import copy_task, multi30k_task, toy_german_task
+
+
+def test_the_copy_task_is_judged_by_sequences_that_it_has_not_seen() -> None:
+    task = copy_task()
+    test = task.splits["test"]
+    assert not set(task.train.source) & set(test.source)
+    assert test.source == test.target
+    assert len(test) == 1000
+
+
+def test_toy_german_has_a_word_for_everything() -> None:
+    task = toy_german_task()
+    for text in (task.train, *task.splits.values()):
+        for line in (*text.source, *text.target):
+            assert UNK_ID not in task.tokenizer.encode(line)
+            assert task.tokenizer.decode(task.tokenizer.encode(line)) == line
+
+
+def test_multi30k_recipe_counts_epochs_in_steps(real_data) -> None:
+    one, two = (
+        multi30k_task(real_data / "multi30k", training={"epochs": epochs}).training
+        for epochs in (1, 2)
+    )
+    assert two.steps == pytest.approx(2 * one.steps, abs=1)
+    assert one.evaluate_every == one.steps
+    accumulated = multi30k_task(real_data / "multi30k", training={"epochs": 1, "accumulate": 4})
+    assert accumulated.training.steps == pytest.approx(one.steps / 4, abs=1)
+
+
+def test_steps_override_epochs(real_data) -> None:
+    task = multi30k_task(real_data / "multi30k", training={"steps": 7})
+    assert task.training.steps == 7
+
+
+def test_settings_of_the_model_override_the_recipe() -> None:
+    task = copy_task(model={"n_layers": 3, "norm": "post"}, training={"seed": 5})
+    model = task.build_model()
+    assert (model.config.n_layers, model.config.norm, task.training.seed) == (3, "post", 5)
+
+
+def test_the_seed_decides_the_first_weights() -> None:
+    first, same, other = (
+        copy_task(training={"seed": seed}).build_model().output.weight for seed in (1, 1, 2)
+    )
+    assert first.equal(same)
+    assert not first.equal(other)
+
+
+def test_an_unknown_split_is_named() -> None:
+    with pytest.raises(ValueError, match="no split 'dev'; there are test"):
+        copy_task().evaluator("dev")

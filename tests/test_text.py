@@ -1,0 +1,99 @@
+"""Text and token ids: nothing is lost on the way there and back."""
+
+import json
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from transformer.data.vocabulary import BOS_ID, EOS_ID, PAD_ID, SPECIALS, UNK_ID
+from transformer.text import BPETokenizer, WordTokenizer, load_tokenizer, save_tokenizer
+
+TEXTS = [
+    "Der alte Mann sah einen kleinen Hund.",
+    "Ein Hund läuft über die Wiese!",
+    "The old man saw a small dog.",
+    "A dog runs across the meadow.",
+]
+
+
+@pytest.fixture(scope="module")
+def bpe() -> BPETokenizer:
+    return BPETokenizer.train(TEXTS * 3, vocab_size=340)
+
+
+@given(text=st.text())
+@example("two  spaces, and one at the end ")
+@example(" one at the start")
+@example("▁ is a character too ▁▁")
+@example("</s> <pad> <0x41> <unk>")
+@example("漢字 ☃️ e\u0301 \x00 \t \r\n")
+@example("")
+def test_bpe_gives_back_any_text_exactly(bpe: BPETokenizer, text: str) -> None:
+    assert bpe.decode(bpe.encode(text)) == text
+
+
+@given(text=st.text())
+def test_text_never_becomes_a_special_token(bpe: BPETokenizer, text: str) -> None:
+    assert all(i >= len(SPECIALS) for i in bpe.encode(text))
+
+
+def test_bpe_merges_frequent_words_and_splits_rare_ones(bpe: BPETokenizer) -> None:
+    assert bpe.pieces(bpe.encode("Hund")) == ["▁Hund"]
+    assert len(bpe.encode("Hundewetter")) > 1
+
+
+def test_punctuation_is_no_part_of_a_word(bpe: BPETokenizer) -> None:
+    assert bpe.pieces(bpe.encode("Hund."))[-1] == "."
+
+
+def test_bpe_is_the_same_for_the_same_text() -> None:
+    first, second = (BPETokenizer.train(TEXTS, 320).to_json() for _ in range(2))
+    assert first == second
+
+
+def test_bpe_leaves_padding_and_marks_out_of_the_text(bpe: BPETokenizer) -> None:
+    assert bpe.decode([BOS_ID, *bpe.encode("Hund"), EOS_ID, PAD_ID]) == "Hund"
+
+
+def test_bpe_needs_room_for_bytes() -> None:
+    with pytest.raises(ValueError, match=r"vocab_size \(260\) must exceed the 260"):
+        BPETokenizer.train(TEXTS, vocab_size=260)
+
+
+def test_words_round_trip_and_unknown_words_show_as_unknown() -> None:
+    words = WordTokenizer(["der", "Hund", "der"])
+    assert words.vocab_size == len(SPECIALS) + 2
+    assert words.decode(words.encode("der Hund")) == "der Hund"
+    assert words.encode("die") == [UNK_ID]
+    assert words.decode([BOS_ID, UNK_ID, 5, EOS_ID, PAD_ID]) == "<unk> Hund"
+    assert words.pieces([BOS_ID, 4]) == ["<s>", "der"]
+
+
+@pytest.mark.parametrize("word", ["", "zwei Wörter"])
+def test_words_with_spaces_are_refused(word: str) -> None:
+    with pytest.raises(ValueError, match="empty word or one with a space"):
+        WordTokenizer(["der", word])
+
+
+@pytest.mark.parametrize("kind", ["words", "bpe"])
+def test_tokenizers_come_back_from_disk(kind: str, bpe: BPETokenizer, tmp_path) -> None:
+    tokenizer = bpe if kind == "bpe" else WordTokenizer(["ein", "Hund"])
+    save_tokenizer(tmp_path / "tokenizer.json", tokenizer)
+    again = load_tokenizer(tmp_path / "tokenizer.json")
+    assert type(again) is type(tokenizer)
+    assert again.to_json() == tokenizer.to_json()
+    assert again.encode("ein Hund") == tokenizer.encode("ein Hund")
+
+
+@pytest.mark.parametrize("content", ["", "<html>", json.dumps({"model": 1}), "[]"])
+def test_a_file_that_is_no_tokenizer_is_named(content: str, tmp_path) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_text(content)
+    with pytest.raises(ValueError, match="tokenizer.json is no tokenizer file"):
+        load_tokenizer(path)
+
+
+def test_a_missing_tokenizer_is_named(tmp_path) -> None:
+    with pytest.raises(ValueError, match="there is no tokenizer at"):
+        load_tokenizer(tmp_path / "tokenizer.json")

@@ -1,0 +1,104 @@
+"""Text in, text out, and its scores."""
+
+import pytest
+import torch
+
+from transformer import Transformer, TransformerConfig
+from transformer.data.vocabulary import EOS_ID
+from transformer.text import WordTokenizer
+from transformer.translation import Translator, score
+
+WORDS = ["ein", "Hund", "läuft", "schläft", "."]
+
+
+@pytest.fixture
+def translator() -> Translator:
+    torch.manual_seed(0)
+    tokenizer = WordTokenizer(WORDS)
+    config = TransformerConfig.tiny(src_vocab_size=tokenizer.vocab_size, max_len=12)
+    return Translator(Transformer(config), tokenizer)
+
+
+def test_translations_come_back_in_the_order_of_the_sentences(translator: Translator) -> None:
+    texts = ["ein Hund läuft .", "Hund", "ein Hund", "ein Hund schläft ."]
+    together = translator.translate(texts, max_tokens=12)
+    assert together == [translator.translate([text])[0] for text in texts]
+    assert len(set(together)) > 1, "the test needs sentences that differ"
+
+
+@pytest.mark.parametrize("text", ["", "  ", "\t"])
+def test_an_empty_sentence_is_named_by_its_number(translator: Translator, text: str) -> None:
+    with pytest.raises(ValueError, match="sentence 2 is empty"):
+        translator.translate(["ein Hund", text])
+
+
+def test_a_sentence_that_is_too_long_is_named_by_its_number(translator: Translator) -> None:
+    with pytest.raises(ValueError, match=r"sentence 1 has 12 tokens, more than .* \(11\)"):
+        translator.translate(["Hund " * 12])
+
+
+def test_the_longest_allowed_sentence_is_translated(translator: Translator) -> None:
+    assert len(translator.translate(["Hund " * 11])) == 1
+
+
+def test_no_sentences_give_no_translations(translator: Translator) -> None:
+    assert translator.translate([]) == []
+
+
+def test_a_tokenizer_of_another_size_is_refused(translator: Translator) -> None:
+    with pytest.raises(ValueError, match="do not belong together"):
+        Translator(translator.model, WordTokenizer([*WORDS, "mehr"]))
+
+
+def test_attention_belongs_to_the_tokens_that_it_names(translator: Translator) -> None:
+    attention = translator.attention("ein Hund läuft", "ein Hund")
+    assert attention.source == ["ein", "Hund", "läuft", "</s>"]
+    assert attention.target == ["<s>", "ein", "Hund"]
+    assert attention.weights["encoder.0.self"].shape == (4, 4, 4)
+    assert attention.weights["decoder.1.cross"].shape == (4, 3, 4)
+    for weights in attention.weights.values():
+        torch.testing.assert_close(weights.sum(-1), torch.ones(weights.shape[:-1]))
+
+
+def test_attention_without_a_target_is_that_of_the_models_own(translator: Translator) -> None:
+    own = translator.translate(["ein Hund"])[0]
+    expected = translator.attention("ein Hund", own)
+    found = translator.attention("ein Hund")
+    assert found.target == expected.target
+    for name, weights in found.weights.items():
+        torch.testing.assert_close(weights, expected.weights[name])
+
+
+def test_a_saved_translator_translates_the_same(translator: Translator, tmp_path) -> None:
+    translator.save(tmp_path)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["model.safetensors", "tokenizer.json"]
+    again = Translator.load(tmp_path)
+    texts = ["ein Hund läuft .", "Hund schläft"]
+    assert again.translate(texts) == translator.translate(texts)
+
+
+def test_the_source_ends_in_the_end_mark(translator: Translator, monkeypatch) -> None:
+    seen = []
+    encode = Transformer.encode
+    monkeypatch.setattr(
+        Transformer, "encode", lambda self, src, *a: seen.append(src.tolist()) or encode(self, src, *a)
+    )
+    translator.translate(["Hund"])
+    assert seen == [[[5, EOS_ID]]]
+
+
+def test_scores_are_sacrebleus_with_its_signature() -> None:
+    references = ["the cat sat on the mat today", "a dog runs across the green meadow"]
+    perfect = score(references, references)
+    assert perfect.bleu == pytest.approx(100)
+    assert perfect.exact == 1
+    assert "tok:13a" in perfect.signature
+    half = score([references[0], "something else"], references)
+    assert half.exact == 0.5
+    assert 0 < half.bleu < 100
+    assert half.to_dict()["n_sentences"] == 2
+
+
+def test_evaluation_needs_as_many_references_as_sentences(translator: Translator) -> None:
+    with pytest.raises(ValueError, match="2 sentences and 1 references"):
+        translator.evaluate(["Hund", "ein Hund"], ["dog"])

@@ -1,0 +1,166 @@
+"""When the book is executed again, when it is not, and what a failure says."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools import book
+
+ROOT = Path(__file__).resolve().parents[2]
+FRONT = """\
+---
+jupytext: {text_representation: {extension: .md, format_name: myst}}
+kernelspec: {display_name: Python 3, language: python, name: python3}
+---
+"""
+CHAPTER = f"""{FRONT}
+# A chapter
+
+It says what the module says, and that $\\sqrt{{d_k}}$ is a root.
+
+```{{code-cell}} ipython3
+from transformer import WORD
+print(WORD)
+```
+"""
+
+
+def write(root: Path, text: str) -> None:
+    (root / "book" / "chapter.md").write_text(text)
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    """A book of one chapter, with the real book's settings and extensions."""
+    for name in ("_config.yml", "requirements.txt"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    for name in ("book/_ext", "book/_static"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    shutil.copy(ROOT / "book/references.bib", tmp_path / "book")
+    (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: book/chapter\n")
+    (tmp_path / "transformer").mkdir()
+    (tmp_path / "transformer/__init__.py").write_text('WORD = "first"\n')
+    write(tmp_path, CHAPTER)
+    return tmp_path
+
+
+def build(root: Path) -> subprocess.CompletedProcess[str]:
+    """Builds a book as `make book` does."""
+    return subprocess.run(
+        [sys.executable, "-m", "tools.book", "--root", str(root)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def page(root: Path) -> str:
+    return (root / "_build/html/book/chapter.html").read_text()
+
+
+def test_chapters_are_read_in_the_order_of_the_toc() -> None:
+    names = book.chapters(ROOT)
+    assert names[0] == "book/welcome"
+    assert names[-1] == "book/references"
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["transformer/__init__.py", "transformer/new.py", "requirements.txt", "book/results/run.json"],
+)
+def test_outputs_depend_on_the_module_the_pins_and_the_results(tiny: Path, change: str) -> None:
+    before = book.execution_key(tiny)
+    assert book.execution_key(tiny) == before
+    path = tiny / change
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("# changed\n")
+    assert book.execution_key(tiny) != before
+
+
+def test_outputs_depend_on_the_scale(tiny: Path, monkeypatch) -> None:
+    monkeypatch.setenv("TRANSFORMER_SCALE", "smoke")
+    smoke = book.execution_key(tiny)
+    monkeypatch.setenv("TRANSFORMER_SCALE", "cpu")
+    assert book.execution_key(tiny) != smoke
+
+
+def test_byte_code_changes_nothing(tiny: Path) -> None:
+    before = book.execution_key(tiny)
+    cache = tiny / "transformer" / "__pycache__"
+    cache.mkdir()
+    (cache / "module.pyc").write_bytes(b"anything")
+    assert book.execution_key(tiny) == before
+
+
+def test_chapter_of_the_toc_that_does_not_exist_is_named(tiny: Path, capsys) -> None:
+    (tiny / "book" / "chapter.md").unlink()
+    assert book.build_book(tiny) is None
+    assert "book/chapter" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_nothing_is_executed_twice_until_text_or_module_changes(tiny: Path) -> None:
+    first = build(tiny)
+    assert first.returncode == 0, first.stdout + first.stderr
+    assert "1 executed now, 0 from the cache" in first.stdout
+    assert "first" in page(tiny)
+    assert 'alttext="\\sqrt{d_k}"' in page(tiny)
+
+    assert "0 executed now, 1 from the cache" in build(tiny).stdout
+
+    write(tiny, CHAPTER.replace("It says", "It repeats"))
+    prose = build(tiny)
+    assert "0 executed now, 1 from the cache" in prose.stdout
+    assert "It repeats" in page(tiny)
+
+    (tiny / "transformer/__init__.py").write_text('WORD = "second"\n')
+    changed = build(tiny)
+    assert "1 executed now, 0 from the cache" in changed.stdout
+    assert "second" in page(tiny)
+
+
+@pytest.mark.slow
+def test_build_that_failed_by_a_warning_fails_again(tiny: Path) -> None:
+    """Sphinx alone would pass the second time: it reads only files that changed."""
+    write(tiny, CHAPTER + "\n{ref}`nowhere`, [a page](nowhere.md), $\\nosuchcommand$\n")
+    for _ in range(2):
+        failed = build(tiny)
+        assert failed.returncode == 1
+        assert "undefined label: 'nowhere'" in failed.stderr
+        assert "cross-reference target not found" in failed.stderr
+        assert 'Unknown command "\\nosuchcommand"' in failed.stderr
+        assert "book/chapter.md" in failed.stderr
+        assert not (tiny / "_build/book.json").exists()
+    write(tiny, CHAPTER)
+    mended = build(tiny)
+    assert mended.returncode == 0
+    assert "0 executed now, 1 from the cache" in mended.stdout
+
+
+@pytest.mark.slow
+def test_failing_cell_is_shown_with_its_error(tiny: Path) -> None:
+    cell = "```{code-cell} ipython3\nnumerator = 1\nnumerator / 0\n```\n"
+    write(tiny, f"{CHAPTER}\n{cell}")
+    failed = build(tiny)
+    assert failed.returncode == 1
+    assert "The chapter book/chapter failed in this cell" in failed.stderr
+    assert "    numerator / 0" in failed.stderr
+    assert "ZeroDivisionError: division by zero" in failed.stderr
+    assert len(failed.stderr.splitlines()) < 25
+
+
+@pytest.mark.slow
+def test_one_line_on_stderr_fails_the_build(tiny: Path) -> None:
+    cell = '```{code-cell} ipython3\nimport sys\nprint("oh", file=sys.stderr)\n```\n'
+    write(tiny, f"{CHAPTER}\n{cell}")
+    for _ in range(2):
+        failed = build(tiny)
+        assert failed.returncode == 1
+        assert "stderr was found" in failed.stderr

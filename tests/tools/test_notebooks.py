@@ -1,0 +1,173 @@
+"""The notebooks that the chapters become."""
+
+from pathlib import Path
+
+import jupytext
+import nbformat
+import pytest
+
+from tools.notebooks import Converter, find_object, to_notebook, write_notebooks
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = "https://example.org/site"
+LABELS = {
+    "chapter-masks": {"page": "book/masks", "anchor": "chapter-masks", "title": "Masks"},
+    "eq-attention": {"page": "book/attention", "anchor": "equation-eq-attention", "title": "(1.2)"},
+}
+CHAPTER = """\
+---
+jupytext: {text_representation: {extension: .md, format_name: myst}}
+kernelspec: {display_name: Python 3, language: python, name: python3}
+---
+
+(chapter-attention)=
+# Attention
+
+:::{admonition} From the paper, section 3.2.1
+:class: from-the-paper
+> A quoted sentence.
+:::
+
+```{code-cell} ipython3
+:tags: [hide-input]
+from transformer import WORD
+```
+
+$$
+x = 1
+$$ (eq-attention)
+
+By {eq}`eq-attention`, see {ref}`chapter-masks`, {ref}`masks <chapter-masks>` and
+{cite:p}`vaswani2017attention`.
+
+```{literalinclude} ../module.py
+:language: python
+:pyobject: Box.open
+```
+
+```{exercise} Easy
+:label: ex-1
+
+Solve it.
+```
+
+```{solution} ex-1
+:class: dropdown
+
+Solved.
+```
+
+```{code-cell} ipython3
+:tags: [check]
+assert WORD == "first"
+print("It holds.")
+```
+"""
+MODULE = '''\
+def closed():
+    return 0
+
+
+class Box:
+    """A box."""
+
+    @property
+    def open(self):
+        """Opens."""
+        return 1
+
+    def shut(self):
+        return 2
+'''
+
+
+@pytest.fixture
+def chapter(tmp_path: Path) -> Path:
+    (tmp_path / "book").mkdir()
+    (tmp_path / "module.py").write_text(MODULE)
+    (tmp_path / "_config.yml").write_text(
+        f"repository: {{url: https://example.org/repo}}\nhtml: {{baseurl: {SITE}/}}\n"
+    )
+    path = tmp_path / "book" / "attention.md"
+    path.write_text(CHAPTER)
+    return path
+
+
+@pytest.fixture
+def notebook(chapter: Path) -> nbformat.NotebookNode:
+    converter = Converter(chapter.parent.parent, chapter, SITE, LABELS)
+    return to_notebook(chapter, converter, "https://example.org/repo")
+
+
+def text_of(notebook: nbformat.NotebookNode) -> str:
+    return "\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
+
+
+def test_notebook_is_valid_and_first_code_installs_what_is_missing(notebook) -> None:
+    nbformat.validate(notebook)
+    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    assert 'find_spec("transformer") is None' in code[0]
+    assert '%pip install --quiet "transformer-book[book] @ git+https://example.org/repo"' in code[0]
+
+
+def test_code_cells_are_the_chapters_own(notebook, chapter: Path) -> None:
+    original = [c for c in jupytext.read(chapter).cells if c.cell_type == "code"]
+    copied = [c for c in notebook.cells if c.cell_type == "code"][1:]
+    assert [c.source for c in copied] == [c.source for c in original]
+    assert copied[-1].metadata["tags"] == ["check"]
+
+
+def test_text_has_no_myst_left(notebook) -> None:
+    text = text_of(notebook)
+    for mark in (
+        "{admonition}",
+        ":::",
+        "{ref}",
+        "{cite",
+        "{eq}",
+        "(chapter-attention)=",
+        ":class:",
+    ):
+        assert mark not in text
+    assert "> **From the paper, section 3.2.1**" in text
+    assert "> > A quoted sentence." in text
+
+
+def test_references_lead_to_the_site(notebook) -> None:
+    text = text_of(notebook)
+    assert f"[Masks]({SITE}/book/masks.html#chapter-masks)" in text
+    assert f"[masks]({SITE}/book/masks.html#chapter-masks)" in text
+    assert f"[(1.2)]({SITE}/book/attention.html#equation-eq-attention)" in text
+    assert "x = 1 \\tag{1.2}" in text
+
+
+def test_quoted_code_is_the_modules_and_only_the_object_named(notebook) -> None:
+    text = text_of(notebook)
+    assert "From `module.py`:" in text
+    assert "    @property\n    def open(self):" in text
+    assert "shut" not in text
+
+
+def test_solutions_are_folded(notebook) -> None:
+    assert "<details><summary>Solution</summary>\n\nSolved.\n\n</details>" in text_of(notebook)
+
+
+def test_same_chapter_gives_the_same_file(chapter: Path, tmp_path: Path) -> None:
+    root = chapter.parent.parent
+    (one,) = write_notebooks(root, tmp_path / "one", [chapter])
+    (two,) = write_notebooks(root, tmp_path / "two", [chapter])
+    assert one.name == "attention.ipynb"
+    assert one.read_bytes() == two.read_bytes()
+
+
+def test_unknown_object_is_an_error_that_names_it() -> None:
+    with pytest.raises(LookupError, match=r"no function or class Box\.gone"):
+        find_object(MODULE, "Box.gone")
+
+
+def test_chapters_of_this_book_become_valid_notebooks(tmp_path: Path) -> None:
+    chapters = [p for p in sorted(ROOT.glob("book/**/*.md")) if "code-cell" in p.read_text()]
+    for path in write_notebooks(ROOT, tmp_path, chapters):
+        made = nbformat.read(path, as_version=4)
+        nbformat.validate(made)
+        assert ":::" not in text_of(made), f"{path.name} has MyST left in its text"

@@ -1,0 +1,257 @@
+"""Files of weights and training states: whole or not there, and never a pickle."""
+
+import errno
+import json
+import os
+import resource
+import stat
+from contextlib import contextmanager
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors import safe_open
+
+from tests.helpers import sentences, small_model
+from tests.training.trainers import assert_identical, small_trainer, weights_of
+from transformer.training.checkpoints import (
+    CheckpointError,
+    load_model,
+    load_tensors,
+    save_model,
+    save_tensors,
+    write_atomically,
+)
+
+TIES = [("all", 1), ("decoder", 2), ("none", 3)]
+
+
+@contextmanager
+def files_no_larger_than(n_bytes):
+    """As if the disk were full: the system refuses to write more than so much into a file."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """The folder of a short run."""
+    folder = tmp_path_factory.mktemp("run")
+    small_trainer(steps=10, run_dir=folder).train()
+    return folder
+
+
+# There and back ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("tie", "n_matrices"), TIES)
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
+def test_a_model_comes_back_with_the_same_weights_and_settings(
+    tmp_path, tie, n_matrices, positions
+):
+    model = small_model(3, torch.float32, tie=tie, positions=positions, norm="pre", d_k=5)
+    save_model(tmp_path / "model.safetensors", model)
+    loaded = load_model(tmp_path / "model.safetensors")
+    assert loaded.config == model.config
+    assert not loaded.training
+    assert_identical(dict(loaded.named_parameters()), dict(model.named_parameters()))
+    src, tgt = sentences([4, 2]), sentences([3, 5])
+    assert torch.equal(loaded(src, tgt), model(src, tgt))
+
+
+@pytest.mark.parametrize(("tie", "n_matrices"), TIES)
+def test_a_shared_matrix_is_written_once_and_shared_again_after_loading(tmp_path, tie, n_matrices):
+    model = small_model(0, torch.float32, tie=tie)
+    save_model(tmp_path / "model.safetensors", model)
+    tensors, _ = load_tensors(tmp_path / "model.safetensors")
+    embedding = tuple(model.output.weight.shape)
+    assert sum(tuple(t.shape) == embedding for t in tensors.values()) == n_matrices
+    assert sum(t.numel() for t in tensors.values()) == model.n_parameters()
+    loaded = load_model(tmp_path / "model.safetensors")
+    assert (loaded.output.weight is loaded.tgt_embedding.weight) == (tie != "none")
+    assert loaded.n_parameters() == model.n_parameters()
+
+
+def test_files_are_plain_safetensors_with_readable_facts(finished):
+    for name in ("model.safetensors", "checkpoint.safetensors"):
+        with safe_open(finished / name, framework="pt") as file:
+            facts = {key: json.loads(value) for key, value in file.metadata().items()}
+            assert len(list(file.keys())) > 10
+        assert facts["config"]["d_model"] == 16
+    assert facts["training"]["steps"] == 10
+    assert facts["step"] == 10
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077])
+def test_files_have_the_rights_of_any_new_file(tmp_path, mask):
+    before = os.umask(mask)
+    try:
+        write_atomically(tmp_path / "file", b"content")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o666 & ~mask
+
+
+def test_what_a_killed_process_left_behind_is_overwritten(tmp_path):
+    (tmp_path / ".file.part").write_bytes(b"the first half of something lar")
+    write_atomically(tmp_path / "file", b"short")
+    assert (tmp_path / "file").read_bytes() == b"short"
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+# A full disk ---------------------------------------------------------------------------------
+
+
+def test_a_full_disk_leaves_the_old_file_and_no_other(tmp_path):
+    path = tmp_path / "model.safetensors"
+    old, new = small_model(0, torch.float32), small_model(1, torch.float32)
+    save_model(path, old)
+    message = rf"could not write {path}: .*; the earlier one is untouched. Free some space"
+    with files_no_larger_than(4096), pytest.raises(CheckpointError, match=message):
+        save_model(path, new)
+    assert [p.name for p in tmp_path.iterdir()] == ["model.safetensors"]
+    assert_identical(dict(load_model(path).named_parameters()), dict(old.named_parameters()))
+
+
+def test_a_full_disk_leaves_nothing_where_nothing_was(tmp_path):
+    path = tmp_path / "model.safetensors"
+    with files_no_larger_than(100), pytest.raises(CheckpointError) as error:
+        save_model(path, small_model(0, torch.float32))
+    assert "untouched" not in str(error.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_that_is_full_only_when_the_file_is_flushed_is_noticed(tmp_path, monkeypatch):
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    write_atomically(tmp_path / "file", b"old")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(CheckpointError, match="could not write .*file: No space left on device"):
+        write_atomically(tmp_path / "file", b"new")
+    assert (tmp_path / "file").read_bytes() == b"old"
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_after_a_full_disk_training_goes_on_from_the_checkpoint_to_the_same_weights(tmp_path):
+    straight = small_trainer(steps=20)
+    straight.train()
+
+    def fill_the_disk(model):
+        if trainer.step == 20:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (9000, resource.RLIM_INFINITY))
+        return {}
+
+    # Large enough for the metrics, too small for a checkpoint.
+    trainer = small_trainer(steps=20, run_dir=tmp_path, evaluate=fill_the_disk, evaluate_every=5)
+    with files_no_larger_than(resource.RLIM_INFINITY), pytest.raises(CheckpointError) as error:
+        trainer.train()
+    assert "checkpoint.safetensors" in str(error.value)
+    assert "resume" in str(error.value)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["checkpoint.safetensors", "metrics.jsonl"]
+
+    again = small_trainer(weights=99, steps=20, run_dir=tmp_path, evaluate_every=5)
+    again.resume(tmp_path / "checkpoint.safetensors")
+    assert again.step == 10
+    again.train()
+    assert_identical(weights_of(again), weights_of(straight))
+
+
+def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path):
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(CheckpointError, match="could not write .*model.safetensors: "):
+        save_model(tmp_path / "file" / "model.safetensors", small_model(0, torch.float32))
+
+
+# Damaged and foreign files -------------------------------------------------------------------
+
+
+@given(data=st.data())
+@settings(max_examples=50)
+def test_a_file_cut_anywhere_is_refused(finished, tmp_path_factory, data):
+    whole = (finished / "model.safetensors").read_bytes()
+    cut = tmp_path_factory.mktemp("cut") / "model.safetensors"
+    cut.write_bytes(whole[: data.draw(st.integers(0, len(whole) - 1))])
+    with pytest.raises(CheckpointError, match="is no complete safetensors file of this program"):
+        load_model(cut)
+
+
+@given(data=st.data())
+@settings(max_examples=60)
+def test_a_damaged_header_is_refused_or_harmless(finished, tmp_path_factory, data):
+    # Whatever byte of the header is wrong: a sentence, or a state that loads; no other error.
+    content = bytearray((finished / "checkpoint.safetensors").read_bytes())
+    size = 8 + int.from_bytes(content[:8], "little")
+    content[data.draw(st.integers(0, size - 1))] = data.draw(st.integers(0, 255))
+    damaged = tmp_path_factory.mktemp("damaged") / "checkpoint.safetensors"
+    damaged.write_bytes(content)
+    trainer = small_trainer(steps=10)
+    try:
+        trainer.resume(damaged)
+    except CheckpointError as error:
+        assert str(damaged) in str(error)
+
+
+def test_a_pickle_is_refused_without_being_opened(tmp_path):
+    class Bomb:
+        def __reduce__(self):
+            return (os.mkdir, (str(tmp_path / "exploded"),))
+
+    torch.save({"model": Bomb()}, tmp_path / "model.pt")
+    with pytest.raises(CheckpointError, match="is no complete safetensors file"):
+        load_model(tmp_path / "model.pt")
+    with pytest.raises(CheckpointError, match="is no complete safetensors file"):
+        small_trainer().resume(tmp_path / "model.pt")
+    assert not (tmp_path / "exploded").exists()
+
+
+def test_another_programs_safetensors_file_is_refused(tmp_path):
+    from safetensors.torch import save_file
+
+    save_file({"weight": torch.ones(2)}, tmp_path / "theirs.safetensors")
+    with pytest.raises(CheckpointError, match="holds no model configuration"):
+        load_model(tmp_path / "theirs.safetensors")
+    save_file({"weight": torch.ones(2)}, tmp_path / "theirs.safetensors", {"format": "pt"})
+    with pytest.raises(CheckpointError, match="is no complete safetensors file of this program"):
+        load_model(tmp_path / "theirs.safetensors")
+
+
+def test_a_missing_file_and_a_folder_are_sentences(tmp_path):
+    with pytest.raises(CheckpointError, match="could not read .*gone: No such file"):
+        load_model(tmp_path / "gone")
+    with pytest.raises(CheckpointError, match="could not read .*: Is a directory"):
+        load_model(tmp_path)
+
+
+def test_models_and_checkpoints_are_told_apart(finished):
+    with pytest.raises(CheckpointError, match=r"is a training checkpoint.* model.safetensors"):
+        load_model(finished / "checkpoint.safetensors")
+    with pytest.raises(CheckpointError, match="is not a training checkpoint"):
+        small_trainer(steps=10).resume(finished / "model.safetensors")
+
+
+def test_weights_of_another_shape_or_name_are_refused(tmp_path):
+    model = small_model(0, torch.float32)
+    wide, deep = (small_model(0, torch.float32, **s) for s in ({"d_ff": 32}, {"n_layers": 3}))
+    path = tmp_path / "model.safetensors"
+    config = {"config": model.config.to_dict()}
+    save_tensors(path, dict(wide.named_parameters()), config)
+    with pytest.raises(CheckpointError, match=r"inner.weight is \(24, 16\) .* \(32, 16\)"):
+        load_model(path)
+    save_tensors(path, dict(deep.named_parameters()), config)
+    with pytest.raises(CheckpointError, match=r"layers.2.* is not in both"):
+        load_model(path)
+
+
+def test_an_impossible_configuration_in_a_file_is_a_sentence(tmp_path):
+    model = small_model(0, torch.float32)
+    for settings_, named in (({"depth": 3}, "depth"), ({"d_model": 15}, "must be divisible")):
+        config = {"config": {**model.config.to_dict(), **settings_}}
+        save_tensors(tmp_path / "odd", dict(model.named_parameters()), config)
+        with pytest.raises(CheckpointError, match=f"has a configuration that .*{named}"):
+            load_model(tmp_path / "odd")

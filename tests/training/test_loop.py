@@ -1,0 +1,431 @@
+"""The training loop: its arithmetic, its hooks, exact resuming, and what stops it."""
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import jaxtyping
+import pytest
+import torch
+
+from tests.helpers import small_model
+from tests.training.trainers import (
+    assert_identical,
+    random_pairs,
+    small_trainer,
+    timeless,
+    weights_of,
+)
+from transformer.training import (
+    TrainingConfig,
+    TrainingError,
+    label_smoothing_loss,
+    make_batch,
+    noam_rate,
+    token_batches,
+)
+from transformer.training.checkpoints import CheckpointError, load_model, load_tensors
+
+
+@pytest.fixture
+def type_checks_off():
+    """As a user runs it: the hook of these tests would refuse a wrong word before we do."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)
+
+
+ROOT = Path(__file__).parents[2]
+MARKS = {"bos_id": 1, "eos_id": 2, "pad_id": 0}
+
+
+def mean_loss(model, pairs, smoothing):
+    """Nats per target token over all pairs, in one batch."""
+    batch = make_batch(pairs, **MARKS)
+    with torch.no_grad():
+        logits = model(batch.src, batch.tgt_in)
+        loss, n_tokens = label_smoothing_loss(logits, batch.tgt_out, smoothing, 0)
+    return float(loss / n_tokens)
+
+
+# Arithmetic ----------------------------------------------------------------------------------
+
+
+def test_accumulated_batches_step_like_one_large_batch():
+    # Batches of very different token counts: averaging their averages would give other weights.
+    # An epsilon of 1 makes Adam's step proportional to the gradient, not to its sign.
+    pairs = random_pairs(20)
+    n = len(list(token_batches(pairs, 25)))
+    assert n > 5
+    runs = [
+        small_trainer(
+            model={"dropout": 0.0}, pairs=pairs, steps=4, warmup=1, factor=5.0, eps=1.0, **settings
+        )
+        for settings in ({"max_tokens": 1000}, {"max_tokens": 25, "accumulate": n})
+    ]
+    before = weights_of(runs[0])
+    for run in runs:
+        run.train()
+    whole, parts = map(weights_of, runs)
+    assert max(float((whole[name] - before[name]).abs().max()) for name in whole) > 0.1
+    for name in whole:
+        torch.testing.assert_close(parts[name], whole[name], rtol=0, atol=1e-6)
+    assert timeless(runs[1].metrics)[0]["loss"] == pytest.approx(runs[0].metrics[0]["loss"])
+
+
+def test_update_n_is_made_at_rate_n_counted_from_1():
+    trainer = small_trainer(steps=6, warmup=3, factor=0.7, log_every=1)
+    used = []
+    step = trainer.optimizer.step
+    trainer.optimizer.step = lambda: (used.append(trainer.optimizer.param_groups[0]["lr"]), step())
+    metrics = trainer.train()
+    expected = [noam_rate(n, 16, 3, 0.7) for n in range(1, 7)]
+    assert used == expected
+    assert [entry["rate"] for entry in metrics] == expected
+
+
+def test_the_reported_loss_is_per_token_over_all_steps_since_the_last_report():
+    pairs = random_pairs(30)
+    n = len(list(token_batches(pairs, 25)))
+    trainer = small_trainer(
+        model={"dropout": 0.0}, pairs=pairs, steps=2 * n, log_every=n, max_tokens=25, factor=1e-9
+    )
+    expected = mean_loss(trainer.model, pairs, 0.1)  # the rate is next to nothing
+    assert [entry["loss"] for entry in trainer.train()] == pytest.approx([expected] * 2, rel=1e-5)
+
+
+def test_training_learns_and_ends_in_evaluation_mode():
+    trainer = small_trainer(model={"dropout": 0.0}, steps=60, log_every=1, factor=0.3)
+    losses = [entry["loss"] for entry in trainer.train()]
+    assert sum(losses[-5:]) / 5 < sum(losses[:5]) / 5 - 0.3
+    assert not trainer.model.training
+
+
+def test_clip_bounds_the_gradient_of_each_update():
+    trainer = small_trainer(steps=5, clip=0.01)
+    norms = []
+
+    def look(*_):
+        grads = [p.grad for p in trainer.model.parameters()]
+        norms.append(float(torch.nn.utils.get_total_norm(grads)))
+
+    trainer.optimizer.register_step_pre_hook(look)
+    trainer.train()
+    assert norms == pytest.approx([0.01] * 5, rel=1e-4)
+
+
+def test_epochs_count_sentences():
+    trainer = small_trainer(pairs=random_pairs(40), steps=12, log_every=1, max_tokens=40)
+    epochs = [entry["epoch"] for entry in trainer.train()]
+    assert epochs == sorted(epochs)
+    per_epoch = len(list(token_batches(random_pairs(40), 40, seed=0)))
+    assert epochs[per_epoch - 1] == 1.0
+
+
+def test_bf16_autocast_trains_with_weights_in_float32():
+    trainer = small_trainer(
+        model={"dropout": 0.0}, steps=60, log_every=1, factor=0.3, precision="bf16"
+    )
+    seen = set()
+    trainer.model.output.register_forward_hook(lambda *call: seen.add(call[-1].dtype))
+    losses = [entry["loss"] for entry in trainer.train()]
+    assert seen == {torch.bfloat16}
+    assert {p.dtype for p in trainer.model.parameters()} == {torch.float32}
+    assert sum(losses[-5:]) / 5 < sum(losses[:5]) / 5 - 0.3
+
+
+def test_auto_precision_is_float32_on_a_cpu():
+    trainer = small_trainer(steps=1)
+    seen = set()
+    trainer.model.output.register_forward_hook(lambda *call: seen.add(call[-1].dtype))
+    trainer.train()
+    assert seen == {torch.float32}
+
+
+# Hooks, metrics, what is left on disk --------------------------------------------------------
+
+
+def test_evaluation_comes_at_its_steps_and_at_the_end_in_evaluation_mode():
+    calls = []
+
+    def evaluate(model):
+        calls.append((trainer.step, model.training))
+        return {"bleu": 7.0 + len(calls)}
+
+    trainer = small_trainer(steps=17, evaluate_every=5, log_every=4, evaluate=evaluate)
+    metrics = trainer.train()
+    assert calls == [(5, False), (10, False), (15, False), (17, False)]
+    assert [e["step"] for e in metrics] == [4, 5, 8, 10, 12, 15, 16, 17]
+    assert {e["step"]: e["bleu"] for e in metrics if "bleu" in e} == {5: 8, 10: 9, 15: 10, 17: 11}
+
+
+def test_evaluation_changes_nothing_in_training():
+    def evaluate(model):
+        torch.rand(1000)
+        return {}
+
+    plain = small_trainer(steps=12)
+    watched = small_trainer(steps=12, evaluate=evaluate, evaluate_every=3)
+    plain.train()
+    watched.train()
+    assert_identical(weights_of(watched), weights_of(plain))
+
+
+def test_the_same_seed_gives_the_same_run_and_another_seed_another():
+    runs = [small_trainer(seed=seed, steps=12) for seed in (3, 3, 4)]
+    for trainer in runs:
+        trainer.train()
+    first, again, other = map(weights_of, runs)
+    assert_identical(again, first)
+    assert any(not torch.equal(first[name], other[name]) for name in first)
+    assert timeless(runs[0].metrics) == timeless(runs[1].metrics)
+
+
+def test_metrics_on_disk_are_the_metrics_returned(tmp_path):
+    trainer = small_trainer(run_dir=tmp_path, evaluate=lambda model: {"exact": 0.5}, steps=12)
+    metrics = trainer.train()
+    lines = (tmp_path / "metrics.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == metrics
+    assert metrics[-1]["exact"] == 0.5
+    assert {"step", "epoch", "loss", "rate", "tokens_per_second", "seconds"} <= metrics[0].keys()
+
+
+def test_a_run_leaves_metrics_checkpoint_and_model_and_nothing_else(tmp_path):
+    trainer = small_trainer(run_dir=tmp_path / "new" / "run", steps=12)
+    trainer.train()
+    names = sorted(path.name for path in (tmp_path / "new" / "run").iterdir())
+    assert names == ["checkpoint.safetensors", "metrics.jsonl", "model.safetensors"]
+    model = load_model(tmp_path / "new" / "run" / "model.safetensors")
+    assert_identical(dict(model.named_parameters()), weights_of(trainer))
+    assert model.config == trainer.model.config
+
+
+def test_without_a_folder_nothing_is_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    small_trainer(steps=12).train()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_silent_run_prints_nothing(capfd):
+    small_trainer(steps=3).train()
+    assert capfd.readouterr() == ("", "")
+
+
+COMPILED = """
+import functools, torch
+from tests.training.trainers import small_trainer, weights_of
+# This back end makes no machine code, which takes long: the way through torch.compile is shown.
+torch.compile = functools.partial(torch.compile, backend="eager")
+runs = [small_trainer(model={"dropout": 0.0}, steps=3, compile=c) for c in (False, True)]
+for trainer in runs:
+    trainer.train()
+plain, compiled = map(weights_of, runs)
+for name in plain:
+    torch.testing.assert_close(compiled[name], plain[name], rtol=0, atol=1e-6)
+"""
+
+
+@pytest.mark.slow
+def test_a_compiled_model_trains_to_the_same_weights():
+    # In a process of its own, because torch.compile cannot look through the tests' type checks.
+    done = subprocess.run([sys.executable, "-c", COMPILED], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+# Resuming ------------------------------------------------------------------------------------
+
+
+def roll_dice(model):
+    return {"dice": float(torch.rand(()) > 2)}
+
+
+@pytest.mark.parametrize(("stop", "accumulate"), [(10, 1), (23, 3)])
+def test_a_resumed_run_is_the_uninterrupted_run_to_the_last_bit(tmp_path, accumulate, stop):
+    # An epoch has about 9 batches, so the 40 steps cross several, and a stop lies within one.
+    settings = {"accumulate": accumulate, "evaluate_every": 10, "evaluate": roll_dice}
+    settings |= {"log_every": 1}
+    straight = small_trainer(steps=40, **settings)
+    straight.train()
+    assert straight.metrics[-1]["epoch"] > 2
+
+    first = small_trainer(steps=stop, run_dir=tmp_path, **settings)
+    first.train()
+    second = small_trainer(weights=99, steps=40, run_dir=tmp_path, **settings)
+    torch.manual_seed(12345)
+    second.resume(tmp_path / "checkpoint.safetensors")
+    assert second.step == stop
+    second.train()
+
+    assert_identical(weights_of(second), weights_of(straight))
+    ours, theirs = (run.optimizer.state_dict()["state"] for run in (second, straight))
+    assert ours.keys() == theirs.keys()
+    for i in ours:
+        assert_identical(ours[i], theirs[i])
+    kept = {key for entry in straight.metrics for key in entry} - {"dice"}
+    strip = [
+        [{k: v for k, v in entry.items() if k in kept} for entry in timeless(run.metrics)]
+        for run in (second, straight)
+    ]
+    assert strip[0] == strip[1]
+    assert [e["step"] for e in second.metrics] == list(range(1, 41))
+
+
+def test_resuming_a_finished_run_changes_nothing(tmp_path):
+    first = small_trainer(steps=12, run_dir=tmp_path)
+    first.train()
+    second = small_trainer(weights=99, steps=12, run_dir=tmp_path)
+    second.resume(tmp_path / "checkpoint.safetensors")
+    assert second.train() == first.metrics
+    assert_identical(weights_of(second), weights_of(first))
+
+
+def test_steps_may_be_raised_when_resuming(tmp_path):
+    straight = small_trainer(steps=14)
+    straight.train()
+    small_trainer(steps=10, run_dir=tmp_path).train()
+    longer = small_trainer(steps=14, run_dir=tmp_path)
+    longer.resume(tmp_path / "checkpoint.safetensors")
+    longer.train()
+    assert_identical(weights_of(longer), weights_of(straight))
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"factor": 0.5}, "factor=1.0, not 0.5"),
+        ({"max_tokens": 60}, "max_tokens=50, not 60"),
+        ({"seed": 1}, "seed=0, not 1"),
+        ({"betas": (0.9, 0.999)}, r"betas=\[0.9, 0.98\], not \[0.9, 0.999\]"),
+        ({"model": {"n_layers": 1}}, "n_layers=2, not 1"),
+        ({"model": {"dropout": 0.1}}, "dropout=0.2, not 0.1"),
+        ({"pairs": random_pairs(49)}, "pairs=50, not 49"),
+        ({"pairs": random_pairs(seed=1)}, "fingerprint="),
+    ],
+)
+def test_resuming_with_other_settings_is_an_error(tmp_path, change, named):
+    first = small_trainer(steps=10, run_dir=tmp_path)
+    first.train()
+    other = small_trainer(**{"weights": 99, "steps": 20, **change})
+    before = weights_of(other)
+    with pytest.raises(CheckpointError, match=f"was made with {named}.*resume with the same"):
+        other.resume(tmp_path / "checkpoint.safetensors")
+    assert_identical(weights_of(other), before)
+    assert other.step == 0
+
+
+@pytest.mark.slow
+def test_killed_at_random_moments_and_resumed_it_ends_with_the_same_weights(tmp_path):
+    script = Path(__file__).with_name("killed.py")
+    done = subprocess.run(
+        [sys.executable, str(script), str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    kills = [json.loads(line) for line in done.stdout.splitlines()]
+    saved = [kill["checkpoint"] for kill in kills]
+    assert saved == sorted(saved)
+    assert len(set(saved)) >= 4  # killed all along the way
+
+    straight, killed = (tmp_path / name for name in ("straight", "killed"))
+    weights, _ = load_tensors(straight / "model.safetensors")
+    again, _ = load_tensors(killed / "model.safetensors")
+    assert_identical(again, weights)
+    logs = [
+        timeless([json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()])
+        for run in (straight, killed)
+    ]
+    assert logs[0] == logs[1]
+    assert sorted(p.name for p in killed.iterdir()) == sorted(p.name for p in straight.iterdir())
+
+
+# What stops a run ----------------------------------------------------------------------------
+
+
+def test_a_rate_that_is_far_too_large_ends_in_a_sentence(tmp_path):
+    trainer = small_trainer(factor=1e30, log_every=1, run_dir=tmp_path)
+    message = r"the (loss became (nan|inf)|weights are no longer finite) between .* Lower factor"
+    with pytest.raises(TrainingError, match=message):
+        trainer.train()
+    assert all(math.isfinite(entry["loss"]) for entry in trainer.metrics)
+    assert not (tmp_path / "model.safetensors").exists()
+    assert not (tmp_path / "checkpoint.safetensors").exists()
+
+
+def test_after_nan_in_the_loss_the_checkpoint_from_before_stands(tmp_path):
+    def poison(model):
+        with torch.no_grad():
+            model.output.weight[5] = math.nan
+        return {}
+
+    trainer = small_trainer(
+        run_dir=tmp_path, checkpoint_every=5, log_every=5, evaluate_every=7, evaluate=poison
+    )
+    message = "the loss became nan between steps 8 and 10; .*checkpoint.safetensors is from before"
+    with pytest.raises(TrainingError, match=message):
+        trainer.train()
+    tensors, facts = load_tensors(tmp_path / "checkpoint.safetensors")
+    assert facts["step"] == 5
+    assert all(tensor.isfinite().all() for tensor in tensors.values())
+    assert not (tmp_path / "model.safetensors").exists()
+    for line in (tmp_path / "metrics.jsonl").read_text().splitlines():
+        assert math.isfinite(json.loads(line)["loss"])
+
+
+def test_an_update_that_ruins_the_weights_is_not_saved_though_its_loss_was_finite(tmp_path):
+    trainer = small_trainer(run_dir=tmp_path, checkpoint_every=5, log_every=50)
+
+    def ruin(*_):
+        if trainer.step == 10:
+            trainer.model.encoder.layers[0].feed_forward.inner.bias.data[0] = math.inf
+
+    trainer.optimizer.register_step_post_hook(ruin)
+    with pytest.raises(TrainingError, match="the weights are no longer finite between steps 6 and"):
+        trainer.train()
+    assert load_tensors(tmp_path / "checkpoint.safetensors")[1]["step"] == 5
+
+
+def test_an_empty_corpus_is_an_error():
+    with pytest.raises(ValueError, match="there is nothing to train on"):
+        small_trainer(pairs=[])
+
+
+def test_a_sentence_longer_than_the_model_takes_is_an_error_before_anything_is_written(tmp_path):
+    trainer = small_trainer(pairs=[([5] * 40, [5])], max_tokens=100, run_dir=tmp_path)
+    message = r"the source has 41 tokens, more than max_len \(32\)"
+    with pytest.raises(ValueError, match=message):
+        trainer.train()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_sentence_longer_than_a_batch_is_an_error():
+    trainer = small_trainer(pairs=[([5], [5]), ([5] * 60, [5])])
+    with pytest.raises(ValueError, match="sentence pair 1 has 61 tokens"):
+        trainer.train()
+
+
+@pytest.mark.parametrize("name", ["steps", "max_tokens", "accumulate", "warmup"])
+def test_settings_below_1_are_errors(name):
+    with pytest.raises(ValueError, match=rf"{name} \(0\) must be at least 1"):
+        TrainingConfig(**{"steps": 1, name: 0})
+
+
+@pytest.mark.usefixtures("type_checks_off")
+def test_an_unknown_precision_is_an_error():
+    with pytest.raises(ValueError, match=r"precision \('fp8'\) must be auto, float32 or bf16"):
+        TrainingConfig(steps=1, precision="fp8")
+
+
+def test_the_given_model_is_trained_in_place():
+    model = small_model(dtype=torch.float32)
+    from transformer.training import Trainer
+
+    before = model.output.weight.detach().clone()
+    trainer = Trainer(model, random_pairs(), TrainingConfig(steps=1), show_progress=False)
+    trainer.train()
+    assert trainer.model is model
+    assert not torch.equal(model.output.weight, before)

@@ -1,0 +1,172 @@
+"""Label smoothing against torch's, against its own definition, and against other conventions."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from tests.helpers import PAD, VOCAB, same, seeds
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from transformer.training import label_smoothing_loss, smoothed_targets
+
+smoothings = st.floats(0.0, 0.9)
+shapes = st.lists(st.integers(1, 4), max_size=3).map(tuple)
+
+
+def example(seed: int, shape: tuple[int, ...] = (3, 5)) -> tuple[Tensor, Tensor]:
+    """Logits with a gradient, and targets of which some are padding."""
+    generator = torch.Generator().manual_seed(seed)
+    logits = 3 * torch.randn(*shape, VOCAB, generator=generator, dtype=torch.float64)
+    target = torch.randint(0, VOCAB, shape, generator=generator)
+    return logits.float().requires_grad_(), target
+
+
+def gradient(loss: Tensor, logits: Tensor) -> Tensor:
+    return torch.autograd.grad(loss, logits)[0]
+
+
+@given(seeds, smoothings, shapes)
+def test_equals_torchs_cross_entropy_with_the_same_smoothing(seed, smoothing, shape):
+    logits, target = example(seed, shape)
+    loss, n_tokens = label_smoothing_loss(logits, target, smoothing, PAD)
+    expected = F.cross_entropy(
+        logits.reshape(-1, VOCAB),
+        target.reshape(-1),
+        label_smoothing=smoothing,
+        ignore_index=PAD,
+        reduction="sum",
+    )
+    same(loss, expected, 1e-6)
+    same(gradient(loss, logits), gradient(expected, logits), 1e-6)
+    assert n_tokens == sum(token != PAD for token in target.flatten().tolist())
+
+
+@given(seeds, smoothings)
+def test_is_the_cross_entropy_against_the_smoothed_targets(seed, smoothing):
+    logits, target = example(seed)
+    words = target != PAD
+    asked = smoothed_targets(target, VOCAB, smoothing)[words]
+    by_definition = -(asked * logits.log_softmax(-1)[words]).sum()
+    loss, _ = label_smoothing_loss(logits, target, smoothing, PAD)
+    same(loss, by_definition, 1e-5)
+
+
+@given(seeds, st.floats(0.01, 0.9))
+def test_differs_from_the_kl_divergence_by_the_targets_entropy_only(seed, smoothing):
+    logits, target = example(seed)
+    words = target != PAD
+    asked = smoothed_targets(target, VOCAB, smoothing)[words]
+    divergence = F.kl_div(logits.log_softmax(-1)[words], asked, reduction="sum")
+    entropy = -(asked[0] * asked[0].log()).sum() if words.any() else 0.0
+    loss, n_tokens = label_smoothing_loss(logits, target, smoothing, PAD)
+    same(loss, divergence + n_tokens * entropy, 1e-5)
+    same(gradient(loss, logits), gradient(divergence, logits), 1e-5)
+
+
+@given(seeds, st.floats(0.0, 0.8))
+def test_mass_over_the_other_tokens_is_ours_with_a_larger_smoothing(seed, smoothing):
+    # tensor2tensor: 1 - eps for the true token, eps / (V - 1) for each of the others.
+    logits, target = example(seed)
+    words = target != PAD
+    one_hot = F.one_hot(target, VOCAB).float()
+    asked = torch.where(one_hot.bool(), 1 - smoothing, smoothing / (VOCAB - 1))[words]
+    theirs = -(asked * logits.log_softmax(-1)[words]).sum()
+    ours, _ = label_smoothing_loss(logits, target, smoothing * VOCAB / (VOCAB - 1), PAD)
+    same(ours, theirs, 1e-5)
+
+
+@given(seeds, st.floats(0.0, 0.8))
+def test_mass_over_all_but_the_true_token_and_padding_stands_in_a_known_relation(seed, smoothing):
+    # The Annotated Transformer: 1 - eps for the true token, a share of eps / (V - 2) for each of
+    # the others, nothing for padding. Ours with smoothing share * V gives padding a share too and
+    # the true token a share less.
+    logits, target = example(seed)
+    words = target != PAD
+    share = smoothing / (VOCAB - 2)
+    asked = torch.full((*target.shape, VOCAB), share).scatter(-1, target[..., None], 1 - smoothing)
+    asked[..., PAD] = 0
+    log_p = logits.log_softmax(-1)[words]
+    theirs = -(asked[words] * log_p).sum()
+
+    ours, _ = label_smoothing_loss(logits, target, share * VOCAB, PAD)
+    true = log_p.gather(-1, target[words][:, None]).sum()
+    same(theirs, ours + share * (log_p[:, PAD].sum() - true), 1e-5)
+
+
+@given(seeds)
+def test_without_smoothing_it_is_plain_cross_entropy(seed):
+    logits, target = example(seed)
+    loss, _ = label_smoothing_loss(logits, target, 0.0, PAD)
+    words = target != PAD
+    same(loss, F.cross_entropy(logits[words], target[words], reduction="sum"), 1e-5)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_padding_carries_neither_loss_nor_gradient(smoothing):
+    logits, target = example(0, (2, 6))
+    target[0, 3:] = PAD
+    loss, n_tokens = label_smoothing_loss(logits, target, smoothing, PAD)
+    grad = gradient(loss, logits)
+    assert not grad[target == PAD].any()
+    assert grad[target != PAD].any(dim=-1).all()
+
+    other = logits.detach().clone()
+    other[target == PAD] = 1e4
+    again, _ = label_smoothing_loss(other, target, smoothing, PAD)
+    assert again == loss
+    assert n_tokens == (target != PAD).sum()
+
+
+def test_nothing_but_padding_is_a_loss_of_zero_with_zero_gradient():
+    logits, target = example(0)
+    loss, n_tokens = label_smoothing_loss(logits, torch.full_like(target, PAD), 0.1, PAD)
+    assert (loss.item(), n_tokens.item()) == (0.0, 0)
+    assert not gradient(loss, logits).any()
+
+
+def test_the_loss_is_smallest_where_the_model_gives_the_smoothed_targets():
+    target = torch.tensor([3, 7])
+    asked = smoothed_targets(target, VOCAB, 0.1)
+    best, _ = label_smoothing_loss(asked.log(), target, 0.1, PAD)
+    entropy = -(asked * asked.log()).sum()
+    same(best, entropy, 1e-5)
+    certain = 30.0 * F.one_hot(target, VOCAB)
+    worse, _ = label_smoothing_loss(certain, target, 0.1, PAD)
+    assert worse > best + 1
+
+
+def test_smoothed_targets_worked_by_hand():
+    # Four tokens, epsilon 0.2: 0.8 + 0.05 for the true one, 0.05 for each other.
+    expected = torch.tensor([[0.05, 0.85, 0.05, 0.05], [0.05, 0.05, 0.05, 0.85]])
+    same(smoothed_targets(torch.tensor([1, 3]), 4, 0.2), expected, 1e-6)
+
+
+@given(seeds, smoothings)
+def test_smoothed_targets_are_distributions(seed, smoothing):
+    _, target = example(seed)
+    asked = smoothed_targets(target, VOCAB, smoothing)
+    assert (asked >= 0).all()
+    same(asked.sum(-1), torch.ones(target.shape), 1e-5)
+
+
+def test_logits_in_bfloat16_are_summed_in_float32():
+    generator = torch.Generator().manual_seed(0)
+    logits = torch.randn(400, VOCAB, generator=generator).bfloat16()
+    target = torch.randint(1, VOCAB, (400,), generator=generator)
+    loss, _ = label_smoothing_loss(logits, target, 0.1, PAD)
+    assert loss.dtype == torch.float32
+    exact, _ = label_smoothing_loss(logits.float(), target, 0.1, PAD)
+    assert loss == exact
+
+
+@pytest.mark.parametrize("smoothing", [-0.1, 1.0, math.nan])
+def test_a_smoothing_outside_0_to_1_is_an_error(smoothing):
+    logits, target = example(0)
+    message = rf"smoothing \({smoothing}\) must be at least 0 and below 1"
+    with pytest.raises(ValueError, match=message):
+        label_smoothing_loss(logits, target, smoothing, PAD)
+    with pytest.raises(ValueError, match=message):
+        smoothed_targets(target, VOCAB, smoothing)

@@ -1,0 +1,1 @@
+"""What the Makefile calls: setting up, building the book, proving it."""

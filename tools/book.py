@@ -1,0 +1,279 @@
+"""Builds the book: `.venv/bin/python -m tools.book`. `make book` calls it.
+
+Jupyter Book does the work. This adds what it leaves to its user:
+
+- executions are cached by the text of a chapter; here also by the module that the chapters import;
+- Sphinx forgets the warnings of a build that failed, and the next one passes: here only a build
+  that succeeded is ever continued;
+- one failing cell ends in a readable report instead of pages of log.
+"""
+
+import argparse
+import hashlib
+import json
+import logging
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+
+from tools.notebooks import write_notebooks
+
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+EXECUTED = re.compile(r"^(?P<path>.+\.md): Executed notebook in (?P<seconds>[\d.]+) seconds")
+STARTED = re.compile(r"^(?P<path>.+\.md): Executing notebook using")
+PROBLEM = re.compile(r"(WARNING|ERROR|CRITICAL|Exception occurred|Extension error|Sphinx error)")
+NOISE = re.compile(r"^\[IPKernelApp\]|exception traceback saved|debugger will be slow")
+
+
+@dataclass
+class Built:
+    """A book that was built: all its pages, the notebooks among them, those executed just now."""
+
+    pages: int
+    notebooks: int
+    executed: int
+
+    def __str__(self) -> str:
+        """Says it in words."""
+        cached = self.notebooks - self.executed
+        return (
+            f"{self.pages} pages, {self.notebooks} of them notebooks; "
+            f"{self.executed} executed now, {cached} from the cache"
+        )
+
+
+@dataclass
+class Outcome:
+    """What one run of Jupyter Book did."""
+
+    executed: dict[str, float] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    code: int = 1
+
+
+def chapters(root: Path) -> list[str]:
+    """The documents of `_toc.yml`, in order, without suffix."""
+    toc = yaml.safe_load((root / "_toc.yml").read_text())
+
+    def walk(entry: object) -> Iterator[str]:
+        if isinstance(entry, list):
+            for item in entry:
+                yield from walk(item)
+        elif isinstance(entry, dict):
+            yield from (entry[key] for key in ("root", "file") if key in entry)
+            for key in ("parts", "chapters", "sections"):
+                yield from walk(entry.get(key))
+
+    return list(walk(toc))
+
+
+def files_under(*folders: Path) -> Iterator[Path]:
+    """All files of some folders but byte code, in a fixed order."""
+    for folder in folders:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                yield path
+
+
+def digest(root: Path, paths: Iterable[Path], *more: str) -> str:
+    """Changes when a file is added, removed, renamed or edited."""
+    sha = hashlib.sha256("\0".join(more).encode())
+    for path in paths:
+        if path.exists():
+            sha.update(f"\0{path.relative_to(root)}\0".encode())
+            sha.update(path.read_bytes())
+    return sha.hexdigest()
+
+
+def execution_key(root: Path) -> str:
+    """What decides a chapter's output besides its own text."""
+    paths = [root / "requirements.txt", *files_under(root / "transformer", root / "book/results")]
+    scale = os.environ.get("TRANSFORMER_SCALE", "")
+    return digest(root, paths, platform.python_version(), f"scale={scale}")
+
+
+def site_key(root: Path) -> str:
+    """What decides the look of every page."""
+    names = ("_config.yml", "_toc.yml", "book/references.bib")
+    folders = files_under(root / "book/_ext", root / "book/_static", root / "tools")
+    return digest(root, [*(root / name for name in names), *folders])
+
+
+def forget(build: Path, *names: str) -> None:
+    """Removes parts of an earlier build."""
+    for name in names:
+        shutil.rmtree(build / name, ignore_errors=True)
+
+
+def run_jupyter_book(root: Path, log_path: Path) -> Outcome:
+    """Runs Jupyter Book with every warning an error, and shows what it executes."""
+    outcome = Outcome()
+    environ = {
+        **os.environ,
+        "NO_COLOR": "1",
+        "PYTHONUNBUFFERED": "1",
+        # Kernels are this environment's, with none of the user's own start-up files.
+        "JUPYTER_PREFER_ENV_PATH": "1",
+        "IPYTHONDIR": str(root / "_build" / ".ipython"),
+        "PYTHONPATH": os.pathsep.join([str(root), *filter(None, [os.environ.get("PYTHONPATH")])]),
+    }
+    jupyter_book = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
+    command = [sys.executable, "-c", jupyter_book, "build", str(root), "-W", "-n", "--keep-going"]
+    with log_path.open("w") as log:
+        process = subprocess.Popen(
+            command,
+            cwd=root,
+            env=environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        assert process.stdout is not None
+        for raw in process.stdout:
+            line = ANSI.sub("", raw).rstrip()
+            log.write(line + "\n")
+            if match := STARTED.match(line):
+                print(f"  executing {name_of(root, match['path'])}", flush=True)
+            elif match := EXECUTED.match(line):
+                outcome.executed[name_of(root, match["path"])] = float(match["seconds"])
+            elif PROBLEM.search(line) and not NOISE.search(line):
+                outcome.problems.append(line.replace(f"{root}/", ""))
+            elif outcome.problems and outcome.problems[-1].endswith(":"):
+                outcome.problems.append(f"  {line}")
+        outcome.code = process.wait()
+    return outcome
+
+
+def name_of(root: Path, path: str) -> str:
+    """A chapter's document name, from the path in a log line."""
+    return Path(path).relative_to(root).with_suffix("").as_posix()
+
+
+def failing_cells(build: Path) -> Iterator[str]:
+    """For each chapter that failed: its name, the cell and the error."""
+    for report in files_under(build / "html" / "reports"):
+        text = ANSI.sub("", report.read_text())
+        name = report.relative_to(build / "html" / "reports").as_posix()
+        name = name.removesuffix(".err.log")
+        cell = re.search(r"-{18}\n(.*?)\n-{18}", text, re.DOTALL)
+        source = cell[1].splitlines() if cell else []
+        traceback = [line for line in text.splitlines() if line.strip()]
+        yield "\n".join(
+            [
+                f"The chapter {name} failed in this cell:",
+                *(f"    {line}" for line in source),
+                "with this error:",
+                *(f"    {line}" for line in traceback[-5:]),
+            ]
+        )
+
+
+def show_failure(root: Path, outcome: Outcome, log_path: Path) -> None:
+    """The few lines that say what to mend."""
+    print("\nThe book was NOT built.", file=sys.stderr)
+    for text in failing_cells(root / "_build"):
+        print(f"\n{text}", file=sys.stderr)
+    others = [line for line in outcome.problems if "mystnb.exec" not in line]
+    if others:
+        print("", *others, sep="\n", file=sys.stderr)
+    if not outcome.problems:
+        print("", *log_path.read_text().splitlines()[-15:], sep="\n  ", file=sys.stderr)
+    print(f"\nThe whole log: {log_path}", file=sys.stderr)
+
+
+def show_success(build: Path, built: Built, seconds: float) -> None:
+    """What was built and where to open it."""
+    print(
+        f"\nThe book: {built} ({seconds:.0f} s)."
+        f"\n  open      {(build / 'html' / 'index.html').as_uri()}"
+        f"\n  or serve  python3 -m http.server -d {build / 'html'} 8000"
+        f"\n  notebooks {build / 'html' / 'notebooks'}",
+        flush=True,
+    )
+
+
+def warm_up() -> None:
+    """Lets matplotlib look for fonts now: in a chapter it would say so on stderr."""
+    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
+    try:
+        import matplotlib.font_manager  # noqa: F401
+    except ImportError:
+        return
+
+
+def build_book(root: Path) -> Built | None:
+    """Builds the book of a folder into its `_build/html`; None when that failed."""
+    started = time.monotonic()
+    build = root / "_build"
+    build.mkdir(exist_ok=True)
+    documents = chapters(root)
+    missing = [name for name in documents if not (root / f"{name}.md").exists()]
+    if missing:
+        print(f"_toc.yml names chapters that do not exist: {', '.join(missing)}", file=sys.stderr)
+        return None
+
+    sources = [root / f"{name}.md" for name in documents]
+    keys = {
+        "execution": execution_key(root),
+        "site": site_key(root),
+        "chapters": digest(root, files_under(root / "book")),
+    }
+    state_path, cache_key = build / "book.json", build / ".jupyter_cache_key"
+    state = json.loads(state_path.read_text()) if state_path.exists() else {}
+    if state.get("keys") == keys and (build / "html" / "index.html").exists():
+        built = Built(state["pages"], state["notebooks"], executed=0)
+        show_success(build, built, time.monotonic() - started)
+        return built
+
+    old = state.get("keys", {})
+    state_path.unlink(missing_ok=True)
+    forget(build, "html/reports")
+    if not cache_key.exists() or cache_key.read_text() != keys["execution"]:
+        forget(build, ".jupyter_cache")
+        cache_key.write_text(keys["execution"])
+    if (old.get("execution"), old.get("site")) != (keys["execution"], keys["site"]):
+        forget(build, ".doctrees", "html", "jupyter_execute")
+
+    warm_up()
+    print("Building the book", flush=True)
+    log_path = build / "book.log"
+    outcome = run_jupyter_book(root, log_path)
+    if outcome.code != 0 or outcome.problems:
+        show_failure(root, outcome, log_path)
+        return None
+    notebooks = [path for path in sources if "format_name: myst" in path.read_text()]
+    write_notebooks(root, build / "html" / "notebooks", notebooks)
+    built = Built(len(sources), len(notebooks), len(outcome.executed))
+    state = {"keys": keys, "pages": built.pages, "notebooks": built.notebooks}
+    state["documents"] = documents
+    state_path.write_text(json.dumps(state, indent=2) + "\n")
+    show_success(build, built, time.monotonic() - started)
+    return built
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--root", type=Path, default=Path.cwd(), help="the folder with _toc.yml")
+    try:
+        return 0 if build_book(parser.parse_args().root.resolve()) else 1
+    except OSError as error:
+        print(f"\nThe book was NOT built: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nInterrupted; what was executed stays in the cache.", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

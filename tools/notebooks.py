@@ -1,0 +1,198 @@
+"""Writes the chapters as .ipynb files that run anywhere, Colab included.
+
+The chapters' source is MyST, which Jupyter and Colab show as plain Markdown. So the text cells are
+put into plain Markdown: boxes become quotations, solutions fold, references become links to the
+site, code that a chapter quotes from the module is quoted. The code cells stay as they are, after
+one more that installs the module where it is missing.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import nbformat
+import yaml
+
+FENCE = re.compile(r"^(?P<marks>`{3,}|:{3,})\{(?P<name>[\w:-]+)\}[ \t]*(?P<title>.*)$")
+OPTION = re.compile(r"^:(?P<key>[\w-]+):[ \t]*(?P<value>.*)$")
+ROLE = re.compile(r"\{(?P<name>[\w:]+)\}`(?P<text>[^`]+)`")
+TARGET = re.compile(r"^\([\w-]+\)=[ \t]*\n?", re.MULTILINE)
+EQUATION = re.compile(r"^\$\$(?P<tex>.*?)\$\$ *\((?P<label>[\w:-]+)\)$", re.MULTILINE | re.DOTALL)
+EXPLAINED = re.compile(r"^(?P<title>.*?)\s*<(?P<target>[^>]+)>$")
+
+INSTALL = """\
+# Colab and other machines without the book: installs the book's module when it is missing.
+import importlib.util
+
+if importlib.util.find_spec("transformer") is None:
+    %pip install --quiet "transformer-book[book] @ git+{repository}"
+"""
+
+
+class Converter:
+    """Puts the MyST of one chapter into plain Markdown."""
+
+    def __init__(self, root: Path, chapter: Path, site: str, labels: dict[str, Any]) -> None:
+        """`labels` maps a label to its page, anchor and title, `site` is the site's address."""
+        self.root, self.chapter, self.site, self.labels = root, chapter, site, labels
+
+    def markdown(self, text: str) -> str:
+        """A whole cell."""
+        text = TARGET.sub("", text)
+        text = "\n".join(self.blocks(text.split("\n")))
+        text = EQUATION.sub(self.equation, text)
+        return ROLE.sub(lambda match: self.role(match["name"], match["text"]), text).strip("\n")
+
+    def equation(self, match: re.Match[str]) -> str:
+        """A labelled equation with the number that it has on the site."""
+        label = self.labels.get(match["label"])
+        tag = f"\\tag{{{label['title'].strip('()')}}}" if label else ""
+        return f"$$\n{match['tex'].strip()} {tag}\n$$"
+
+    def blocks(self, lines: list[str]) -> Iterator[str]:
+        """The lines with every directive replaced."""
+        position = 0
+        while position < len(lines):
+            line = lines[position]
+            position += 1
+            if match := FENCE.match(line):
+                body = []
+                while position < len(lines) and lines[position].rstrip() != match["marks"]:
+                    body.append(lines[position])
+                    position += 1
+                position += 1
+                yield from self.directive(match["name"], match["title"].strip(), body)
+            else:
+                yield line
+                # A plain code block may quote directives: it passes as it is.
+                if line.startswith("```"):
+                    while position < len(lines):
+                        yield lines[position]
+                        position += 1
+                        if lines[position - 1].rstrip() == "```":
+                            break
+
+    def directive(self, name: str, title: str, body: list[str]) -> Iterator[str]:
+        """One directive with its options and its content."""
+        options: dict[str, str] = {}
+        while body and (match := OPTION.match(body[0])):
+            options[match["key"]] = match["value"].strip()
+            body = body[1:]
+        content = "\n".join(self.blocks(body)).strip("\n").split("\n")
+        if name == "literalinclude":
+            yield from self.quoted_code(title, options)
+        elif name == "math":
+            yield from ["$$", *content, "$$"]
+        elif name in ("figure", "image"):
+            yield f"![{options.get('alt', '')}]({self.site}/{title.lstrip('./')})"
+            yield from ["", *content]
+        elif name in ("code-block", "code", "sourcecode"):
+            yield from [f"```{title}", *body, "```"]
+        elif name in ("bibliography", "tableofcontents"):
+            yield f"See [the book]({self.page_url()})."
+        elif name in ("solution", "dropdown"):
+            summary = title if name == "dropdown" else "Solution"
+            yield from [f"<details><summary>{summary}</summary>", "", *content, "", "</details>"]
+        elif name in ("solution-start", "solution-end", "exercise-end"):
+            yield "**Solution**" if name == "solution-start" else ""
+        else:
+            heading = title if name == "admonition" else name.capitalize()
+            if name in ("exercise", "exercise-start"):
+                heading = f"Exercise: {title}" if title else "Exercise"
+            yield f"> **{heading}**"
+            yield ">"
+            yield from (f"> {line}".rstrip() for line in content)
+
+    def quoted_code(self, path: str, options: dict[str, str]) -> Iterator[str]:
+        """The code of a `literalinclude`, whole or one object of it."""
+        file = (self.chapter.parent / path).resolve()
+        source = file.read_text()
+        if wanted := options.get("pyobject"):
+            source = find_object(source, wanted)
+        yield f"From `{file.relative_to(self.root).as_posix()}`:"
+        yield from ["", f"```{options.get('language', 'python')}", *source.rstrip().split("\n")]
+        yield "```"
+
+    def role(self, name: str, text: str) -> str:
+        """One role in running text."""
+        explained = EXPLAINED.match(text)
+        target = explained["target"] if explained else text
+        title = explained["title"] if explained else ""
+        if name.startswith("cite"):
+            return f"[[{text.split(',')[0]}]]({self.site}/book/references.html)"
+        if name == "doc":
+            page = (self.chapter.parent / target).resolve().relative_to(self.root).as_posix()
+            return (
+                f"[{title or page.rsplit('/', 1)[-1].replace('_', ' ')}]({self.site}/{page}.html)"
+            )
+        label = self.labels.get(target)
+        if label is None:
+            return title or f"`{text}`"
+        url = f"{self.site}/{label['page']}.html#{label['anchor']}"
+        return f"[{title or label['title'] or 'the figure'}]({url})"
+
+    def page_url(self) -> str:
+        """The chapter's own page."""
+        page = self.chapter.relative_to(self.root).with_suffix(".html")
+        return f"{self.site}/{page.as_posix()}"
+
+
+def find_object(source: str, name: str) -> str:
+    """The source of a function, a class, or a method `Class.method`."""
+    node: ast.AST = ast.parse(source)
+    for part in name.split("."):
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.FunctionDef | ast.ClassDef) and child.name == part:
+                node = child
+                break
+        else:
+            raise LookupError(f"there is no function or class {name} in the file quoted")
+    assert isinstance(node, ast.FunctionDef | ast.ClassDef)
+    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    return "\n".join(source.split("\n")[first - 1 : node.end_lineno])
+
+
+def to_notebook(chapter: Path, converter: Converter, repository: str) -> nbformat.NotebookNode:
+    """One chapter as a notebook; its code cells are the chapter's, after the installing one."""
+    notebook = jupytext.read(chapter)
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = converter.markdown(cell.source)
+        cell.metadata.pop("mystnb", None)
+    note = (
+        f"This notebook is a chapter of a book: [read it with its outputs]({converter.page_url()})."
+    )
+    notebook.cells[:0] = [
+        nbformat.v4.new_markdown_cell(note, id="about"),
+        nbformat.v4.new_code_cell(INSTALL.format(repository=repository), id="install"),
+    ]
+    # Fixed ids: the same chapter gives the same file.
+    for number, cell in enumerate(notebook.cells[2:], start=1):
+        cell["id"] = f"cell-{number}"
+    notebook.metadata = {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    nbformat.validate(notebook)
+    return notebook
+
+
+def write_notebooks(root: Path, out: Path, chapters: list[Path]) -> list[Path]:
+    """Writes the chapters to a folder, `book/part/name.md` as `part/name.ipynb`."""
+    config = yaml.safe_load((root / "_config.yml").read_text())
+    site, repository = config["html"]["baseurl"].rstrip("/"), config["repository"]["url"]
+    labels_path = root / "_build" / "labels.json"
+    labels = json.loads(labels_path.read_text()) if labels_path.exists() else {}
+    written = []
+    for chapter in chapters:
+        converter = Converter(root, chapter, site, labels)
+        path = out / chapter.relative_to(root / "book").with_suffix(".ipynb")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(to_notebook(chapter, converter, repository), path)
+        written.append(path)
+    return written

@@ -1,0 +1,128 @@
+"""Proves the whole project: `.venv/bin/python -m tools.prove`. `make test` calls it.
+
+Style, types, unit and property tests, every chapter executed, every page in a browser. One step
+that fails does not hide the next; the end says what was proved and where its report is.
+"""
+
+import os
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.book import build_book
+from tools.browser import NoBrowserError, ensure_chromium
+
+ROOT = Path(__file__).resolve().parent.parent
+REPORTS = ROOT / "_build" / "reports"
+
+
+@dataclass
+class Result:
+    """How one step ended."""
+
+    step: str
+    passed: bool
+    what: str
+    seconds: float = 0.0
+
+
+def run(*arguments: str, **environ: str) -> int:
+    """Runs a module of this environment in the project's folder."""
+    command = [sys.executable, "-m", *arguments]
+    return subprocess.call(command, cwd=ROOT, env={**os.environ, **environ})
+
+
+def counts(report: Path) -> str:
+    """What a JUnit report counted: `12 passed, 1 skipped`."""
+    totals = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
+    for suite in ElementTree.parse(report).getroot().iter("testsuite"):
+        for key in totals:
+            totals[key] += int(suite.get(key, 0))
+    failed = totals["failures"] + totals["errors"]
+    parts = {"passed": totals["tests"] - failed - totals["skipped"], "failed": failed}
+    parts["skipped"] = totals["skipped"]
+    return ", ".join(f"{n} {word}" for word, n in parts.items() if n or word == "passed")
+
+
+def pytest(name: str, *arguments: str, **environ: str) -> Result:
+    """One run of pytest, counted."""
+    report = REPORTS / f"{name}.xml"
+    report.unlink(missing_ok=True)
+    code = run("pytest", f"--junitxml={report}", *arguments, **environ)
+    what = counts(report) if report.exists() else "did not run"
+    return Result("", code == 0, f"{what} ({report.relative_to(ROOT)})")
+
+
+def style() -> Result:
+    """Linter and formatter."""
+    checked = run("ruff", "check", ".") == 0
+    formatted = run("ruff", "format", "--check", ".") == 0
+    return Result("", checked and formatted, "ruff check, ruff format")
+
+
+def types() -> Result:
+    """Type checker."""
+    return Result("", run("mypy") == 0, "mypy on transformer and tools")
+
+
+def tests() -> Result:
+    """Unit and property tests."""
+    return pytest("tests", "tests", "--ignore=tests/book")
+
+
+def book() -> Result:
+    """Every chapter executed, every page built."""
+    try:
+        built = build_book(ROOT)
+    except OSError as error:
+        print(error, file=sys.stderr)
+        built = None
+    return Result("", built is not None, f"{built}; no warning" if built else "NOT built")
+
+
+def pages() -> Result:
+    """Every page in a real browser."""
+    if not (ROOT / "_build" / "book.json").exists():
+        return Result("", False, "not tried: the book was not built")
+    try:
+        chromium = ensure_chromium()
+    except NoBrowserError as error:
+        print(error, file=sys.stderr)
+        return Result("", False, "not tried: no Chromium")
+    return pytest("pages", "tests/book", CHROMIUM=chromium)
+
+
+def main() -> int:
+    """Runs all steps."""
+    REPORTS.mkdir(parents=True, exist_ok=True)
+    steps: dict[str, Callable[[], Result]] = {
+        "style": style,
+        "types": types,
+        "tests": tests,
+        "book": book,
+        "pages": pages,
+    }
+    results = []
+    for name, step in steps.items():
+        print(f"\n== {name}: {step.__doc__}", flush=True)
+        started = time.monotonic()
+        result = step()
+        result.step, result.seconds = name, time.monotonic() - started
+        results.append(result)
+
+    print("\nWhat was proved:")
+    for result in results:
+        verdict = "ok    " if result.passed else "FAILED"
+        print(f"  {verdict} {result.step:<6} {result.seconds:5.0f} s  {result.what}")
+    return 0 if all(result.passed for result in results) else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

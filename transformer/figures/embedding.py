@@ -1,0 +1,118 @@
+"""Figures for section 3.4: lengths of vectors, logits to probabilities, the first loss."""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator, ScalarFormatter
+from numpy.typing import ArrayLike
+
+from transformer.figures.style import PALETTE
+
+MARKERS = ("o", "s", "^", "D")
+HATCHES = ("", "//", "..", "xx")
+
+
+def lengths_over_width(
+    widths: Sequence[int], lengths: Mapping[str, ArrayLike], *, ax: Axes | None = None
+) -> Axes:
+    """How long vectors are, for each d_model, on logarithmic axes.
+
+    Args:
+        widths: values of d_model.
+        lengths: name -> one mean Euclidean length for each width.
+        ax: where to draw; a new figure when None.
+    """
+    if ax is None:
+        _, ax = plt.subplots()
+    for (name, values), marker in zip(lengths.items(), MARKERS, strict=False):
+        array = _one_each(name, values, len(widths), "widths")
+        ax.plot(widths, array, marker=marker, markersize=8, label=name)
+    ax.set_xscale("log", base=2)
+    ax.set_yscale("log", base=2)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(ScalarFormatter())
+    ax.set_xticks(widths)
+    ax.set_xlabel(r"$d_{\mathrm{model}}$")
+    ax.set_ylabel("length of a vector")
+    ax.legend()
+    return ax
+
+
+def temperature_bars(
+    tokens: Sequence[str], logits: ArrayLike, temperatures: Sequence[float]
+) -> Figure:
+    """softmax(logits / T) for several T, one panel each.
+
+    Args:
+        tokens: the names of the logits.
+        logits: (vocab,) scores.
+        temperatures: the values of T, each above 0.
+    """
+    scores = _one_each("logits", logits, len(tokens), "tokens")
+    if min(temperatures) <= 0:
+        raise ValueError(f"temperatures {list(temperatures)} must all be above 0")
+    size = (3.0 * len(temperatures), 0.8 + 0.45 * len(tokens))
+    figure, axes = plt.subplots(1, len(temperatures), figsize=size, sharey=True, squeeze=False)
+    for ax, temperature in zip(axes[0], temperatures, strict=True):
+        scaled = scores / temperature
+        weights = np.exp(scaled - scaled.max())
+        shares = weights / weights.sum()
+        bars = ax.barh(range(len(tokens)), shares, color=PALETTE[0])
+        ax.bar_label(bars, fmt="%.2f", padding=4, fontsize=12)
+        ax.set_title(f"T = {temperature:g}")
+        ax.set_xlim(0, 1.25)
+        ax.set_xticks([0, 0.5, 1])
+    axes[0, 0].set_yticks(range(len(tokens)), tokens)
+    axes[0, 0].invert_yaxis()  # shared by all panels
+    figure.supxlabel("probability", fontsize=14)
+    return figure
+
+
+def first_loss_bars(losses: Mapping[int, Mapping[str, Mapping[str, float]]]) -> Figure:
+    """Losses before training against log(vocab): a panel for each vocabulary, logarithmic axes.
+
+    Args:
+        losses: vocabulary size -> initialisation -> tying mode -> first loss, in nats per token.
+    """
+    size = (8.5, 4.4 * len(losses))
+    with plt.rc_context({"figure.constrained_layout.h_pad": 0.15}):
+        figure, axes = plt.subplots(len(losses), 1, figsize=size, squeeze=False)
+    for ax, (vocab_size, table) in zip(axes[:, 0], losses.items(), strict=True):
+        _loss_bars(ax, vocab_size, table)
+    handles, modes = axes[0, 0].get_legend_handles_labels()
+    axes[0, 0].legend(handles, [f"tie = {mode}" for mode in modes], loc="upper left")
+    return figure
+
+
+def _loss_bars(ax: Axes, vocab_size: int, table: Mapping[str, Mapping[str, float]]) -> None:
+    modes = list(next(iter(table.values())))
+    width = 0.8 / len(modes)
+    for j, mode in enumerate(modes):
+        at = np.arange(len(table)) + (j - (len(modes) - 1) / 2) * width
+        heights = [row[mode] for row in table.values()]
+        style = {"color": PALETTE[j], "hatch": HATCHES[j], "edgecolor": "w"}
+        bars = ax.bar(at, heights, width * 0.92, label=mode, **style)  # type: ignore[arg-type]
+        ax.bar_label(bars, fmt="%.3g", padding=2, fontsize=11)
+    uniform = float(np.log(vocab_size))
+    ax.axhline(uniform, color="black", linestyle="--", linewidth=1.8, zorder=0)
+    ax.set_yscale("log")
+    highest = max(max(row.values()) for row in table.values())
+    ax.set_ylim(min(1.0, 0.7 * uniform), 3.0 * highest)
+    ax.set_yticks([t for t in (1, 2, 5, 10, 20, 50, 100, 200, 500) if t <= 2 * highest])
+    ax.yaxis.set_major_formatter(ScalarFormatter())
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.set_xticks(range(len(table)), list(table))
+    ax.set_ylabel("first loss (nats)")
+    ax.set_title(f"{vocab_size:,} tokens; dashed: log {vocab_size:,} = {uniform:.2f}")
+
+
+def _one_each(name: str, values: ArrayLike, expected: int, what: str) -> np.ndarray:
+    array = np.asarray(values, dtype=float)
+    if array.shape != (expected,):
+        raise ValueError(
+            f"{name!r} has shape {array.shape}; give one number for each of the {expected} {what}"
+        )
+    return array

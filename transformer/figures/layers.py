@@ -1,0 +1,169 @@
+"""Figures for sections 3.1 and 3.3: feed-forward networks, shortcuts, norms."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator, ScalarFormatter
+from numpy.typing import ArrayLike
+
+from transformer.figures.style import PALETTE
+
+MARKERS = ("o", "s", "^", "D", "v")
+DASHES: tuple[Any, ...] = ("-", "--", "-.", (0, (2, 1)))
+
+
+def relu_fits(x: ArrayLike, target: ArrayLike, fits: Mapping[str, ArrayLike]) -> Figure:
+    """A curve and what networks of several widths make of it, one panel each.
+
+    Args:
+        x: (n,) places.
+        target: (n,) the curve's values there.
+        fits: title -> the network's output at each x.
+    """
+    figure, axes = plt.subplots(
+        1, len(fits), figsize=(3.6 * len(fits), 4.0), sharey=True, squeeze=False
+    )
+    for ax, (title, fit) in zip(axes[0], fits.items(), strict=True):
+        ax.plot(x, target, color="0.6", linewidth=5, label="target")
+        ax.plot(x, fit, color=PALETTE[1], label="network")
+        ax.set_title(title)
+        ax.set_xlabel("x")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=2)
+    return figure
+
+
+def loss_over_depth(
+    depths: Sequence[int], losses: Mapping[str, ArrayLike], *, ax: Axes | None = None
+) -> Axes:
+    """The training loss that stacks of several depths reach.
+
+    Args:
+        depths: numbers of blocks.
+        losses: name -> one loss for each depth.
+        ax: where to draw; a new figure when None.
+    """
+    if ax is None:
+        _, ax = plt.subplots()
+    for i, (name, values) in enumerate(losses.items()):
+        style = {"linestyle": DASHES[i], "marker": MARKERS[i]}
+        ax.plot(depths, values, markersize=9, label=name, **style)
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(depths)
+    ax.xaxis.set_major_formatter(ScalarFormatter())
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel("blocks")
+    ax.set_ylabel("training loss")
+    ax.legend()
+    return ax
+
+
+def by_layer(
+    values: Mapping[str, ArrayLike],
+    *,
+    ax: Axes | None = None,
+    ylabel: str = "gradient norm",
+    title: str = "",
+) -> Axes:
+    """One number for each layer, input side on the left, on a logarithmic axis.
+
+    Args:
+        values: name -> one number above 0 for each layer.
+        ax: where to draw; a new figure when None.
+        ylabel: what the numbers are.
+        title: above the axes.
+    """
+    if ax is None:
+        _, ax = plt.subplots()
+    for i, (name, row) in enumerate(values.items()):
+        array = np.asarray(row, dtype=float)
+        if (array <= 0).any() or not np.isfinite(array).all():
+            raise ValueError(f"{name!r} holds numbers that a logarithmic axis cannot show")
+        layers = np.arange(1, len(array) + 1)
+        style = {"linestyle": DASHES[i], "marker": MARKERS[i]}
+        ax.plot(layers, array, markersize=7, label=name, **style)
+    ax.set_yscale("log")
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_xlabel("layer, from the input upwards")
+    ax.set_ylabel(ylabel)
+    ax.set_title(title)
+    ax.legend()
+    return ax
+
+
+def norm_axes(lengths: Sequence[int], n_features: int = 6) -> Figure:
+    """Which numbers share a mean and a variance: a vector (layer norm) or a column (batch norm).
+
+    Args:
+        lengths: words in each sentence of the batch; shorter ones are padded to the longest.
+        n_features: columns to draw.
+    """
+    width = max(lengths)
+    figure, axes = plt.subplots(1, 2, figsize=(9.0, 1.4 + 0.36 * width * len(lengths)))
+    n_rows = width * len(lengths)
+    chosen = {"layer norm: one vector": (2, None), "batch norm: one feature": (None, 2)}
+    for ax, (title, (row, column)) in zip(axes, chosen.items(), strict=True):
+        for i in range(n_rows):
+            sentence, position = divmod(i, width)
+            padding = position >= lengths[sentence]
+            for j in range(n_features):
+                inside = i == row or j == column
+                ax.add_patch(
+                    Rectangle(
+                        (j, i + 0.5 * sentence),
+                        1,
+                        1,
+                        facecolor=PALETTE[5] if inside else "white",
+                        edgecolor="0.25",
+                        hatch="////" if padding else "",
+                    )
+                )
+        middles = [s * (width + 0.5) + width / 2 for s in range(len(lengths))]
+        ax.set_yticks(middles, [f"sentence {s + 1}" for s in range(len(lengths))])
+        ax.set_xticks([])
+        ax.set_xlim(-0.1, n_features + 0.1)
+        ax.set_ylim(n_rows + 0.5 * len(lengths), -0.1)
+        ax.tick_params(axis="y", length=0)
+        for side in ax.spines.values():
+            side.set_visible(False)
+        ax.set_title(title)
+        ax.set_xlabel("features; hatched: padding")
+    return figure
+
+
+def training_curves(
+    curves: Mapping[str, ArrayLike],
+    *,
+    references: Mapping[str, float] | None = None,
+    window: int = 10,
+    ax: Axes | None = None,
+) -> Axes:
+    """Losses over steps, smoothed by the mean of the last `window` steps.
+
+    Args:
+        curves: name -> the loss of each step.
+        references: name -> a loss to draw as a thin horizontal line.
+        window: how many steps are averaged.
+        ax: where to draw; a new figure when None.
+    """
+    if ax is None:
+        _, ax = plt.subplots(figsize=(8.0, 5.0))
+    for i, (name, losses) in enumerate(curves.items()):
+        array = np.asarray(losses, dtype=float)
+        smooth = [array[max(0, k - window + 1) : k + 1].mean() for k in range(len(array))]
+        steps = range(1, len(array) + 1)
+        ax.plot(steps, smooth, linestyle=DASHES[i % 4], color=PALETTE[i], label=name)
+    for name, value in (references or {}).items():
+        ax.axhline(value, color="0.45", linewidth=1.2, zorder=0)
+        beside = ax.get_yaxis_transform()
+        ax.text(1.01, value, name, transform=beside, va="center", fontsize=12, color="0.25")
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel("step")
+    ax.set_ylabel("loss (nats per token)")
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
+    return ax

@@ -1,0 +1,148 @@
+"""Figures of training: learning rates, batches, label smoothing, and how a run went."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+from transformer.figures.style import PALETTE, SEQUENTIAL
+
+
+def learning_rates(
+    steps: ArrayLike, curves: Mapping[str, ArrayLike], *, ax: Axes | None = None
+) -> Axes:
+    """Learning rates over steps, each curve with its name at its peak.
+
+    Args:
+        steps: the steps, counted from 1.
+        curves: name -> the rate at each of the steps.
+    """
+    if ax is None:
+        _, ax = plt.subplots()
+    x = np.asarray(steps)
+    for name, rates in curves.items():
+        y = np.asarray(rates)
+        if y.shape != x.shape:
+            raise ValueError(f"curve {name!r} has {y.size} rates for {x.size} steps")
+        (line,) = ax.plot(x, y, label=name)
+        peak = int(y.argmax())
+        ax.plot(x[peak], y[peak], "o", color=line.get_color())
+    ax.set_xlabel("step")
+    ax.set_ylabel("learning rate")
+    ax.ticklabel_format(axis="y", style="sci", scilimits=(0, 0))
+    ax.set_xlim(0, x[-1])
+    ax.set_ylim(0)
+    ax.legend(title="$d_{model}$ : warm-up" if all(":" in name for name in curves) else None)
+    return ax
+
+
+def batch_rectangles(
+    batches: Mapping[str, Sequence[ArrayLike]], pad_id: int, *, columns: int = 4
+) -> Figure:
+    """Token batches as rectangles: words dark, padding bright.
+
+    Args:
+        batches: a name for each row of the figure -> token arrays (sentences, length).
+        columns: how many batches to draw of each.
+    """
+    figure, axes = plt.subplots(
+        len(batches), columns, figsize=(2.6 * columns, 2.9 * len(batches)), squeeze=False
+    )
+    shown = [[np.asarray(b) for b in rows[:columns]] for rows in batches.values()]
+    width = max(b.shape[1] for row in shown for b in row)
+    for row, name, arrays in zip(axes, batches, shown, strict=True):
+        for ax, tokens in zip(row, arrays, strict=False):
+            padding = tokens == pad_id
+            ax.imshow(padding, cmap="cividis", vmin=0, vmax=1, aspect="auto")
+            ax.set_xlim(-0.5, width - 0.5)
+            ax.set_title(f"{padding.mean():.0%} padding", fontsize=13)
+            ax.set_xlabel("position")
+        row[0].set_ylabel(f"{name}\nsentence")
+    return figure
+
+
+def target_distributions(
+    distributions: ArrayLike, rows: Sequence[str], columns: Sequence[str], *, ax: Axes | None = None
+) -> Axes:
+    """What the model is asked for: a probability for each token (columns) at each target (rows)."""
+    array = np.asarray(distributions, dtype=float)
+    if array.shape != (len(rows), len(columns)):
+        raise ValueError(f"{array.shape} does not fit {len(rows)} rows and {len(columns)} columns")
+    if ax is None:
+        _, ax = plt.subplots(figsize=(1.1 * len(columns) + 2, 0.7 * len(rows) + 1.4))
+    sns.heatmap(
+        array,
+        annot=True,
+        fmt=".2f",
+        cmap=SEQUENTIAL,
+        vmin=0,
+        vmax=1,
+        cbar=False,
+        linewidths=0.5,
+        xticklabels=list(columns),
+        yticklabels=list(rows),
+        annot_kws={"fontsize": 13},
+        ax=ax,
+    )
+    ax.tick_params(axis="y", rotation=0)
+    ax.set_xlabel("token of the vocabulary")
+    ax.set_ylabel("true token")
+    return ax
+
+
+def confidence_curves(
+    confidence: ArrayLike, losses: Mapping[str, ArrayLike], *, ax: Axes | None = None
+) -> Axes:
+    """The loss of a model that gives the true token so much probability, the rest evenly.
+
+    Args:
+        confidence: probabilities of the true token, inside (0, 1).
+        losses: name -> the loss at each confidence, in nats. Each minimum is marked.
+    """
+    if ax is None:
+        _, ax = plt.subplots()
+    x = np.asarray(confidence, dtype=float)
+    for name, values in losses.items():
+        y = np.asarray(values, dtype=float)
+        (line,) = ax.plot(x, y, label=name)
+        lowest = int(y.argmin())
+        ax.plot(x[lowest], y[lowest], "o", color=line.get_color(), clip_on=False)
+    ax.set_xlabel("probability of the true token")
+    ax.set_ylabel("loss in nats")
+    ax.set_xlim(0, 1)
+    ax.legend()
+    return ax
+
+
+def training_curves(metrics: Sequence[Mapping[str, Any]], *, score: str = "exact") -> Figure:
+    """Loss and learning rate over the steps of a run; its scores too, where it was scored.
+
+    Args:
+        metrics: what `Trainer.train` returns, or the lines of a run's metrics.jsonl.
+        score: which score to draw: "exact" (a share) or "bleu".
+    """
+    if not metrics:
+        raise ValueError("there are no metrics to draw; train for at least one step")
+    steps = [m["step"] for m in metrics]
+    scored = [m for m in metrics if score in m]
+    figure, axes = plt.subplots(1, 3 if scored else 2, figsize=(15 if scored else 12, 4.2))
+    axes[0].plot(steps, [m["loss"] for m in metrics], color=PALETTE[0])
+    axes[0].set_ylabel("training loss, nats a token")
+    axes[0].set_ylim(0)
+    axes[1].plot(steps, [m["rate"] for m in metrics], color=PALETTE[2])
+    axes[1].set_ylabel("learning rate")
+    axes[1].set_ylim(0)
+    axes[1].ticklabel_format(axis="y", style="sci", scilimits=(0, 0))
+    if scored:
+        xs, ys = [m["step"] for m in scored], [m[score] for m in scored]
+        axes[2].plot(xs, ys, "o-", color=PALETTE[1])
+        axes[2].set_ylabel("BLEU" if score == "bleu" else "exactly right")
+        axes[2].set_ylim(0)
+    for ax in axes:
+        ax.set_xlabel("step")
+    return figure

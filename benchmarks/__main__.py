@@ -31,8 +31,11 @@ def main(arguments: list[str] | None = None) -> int:
         facts = record(name, result.pop("seed"))
         measured[name] = {"record": facts, **result}
         print(BENCHMARKS[name].table(result))
-        print(f"  on {facts['hardware']}, {facts['threads']} threads, torch "
-              f"{facts['versions']['torch']}, commit {facts['commit']}\n", flush=True)
+        print(
+            f"  on {facts['hardware']}, {facts['threads']} threads, torch "
+            f"{facts['versions']['torch']}, commit {facts['commit']}\n",
+            flush=True,
+        )
     if options.out:
         content = json.dumps(measured, indent=2) + "\n"
         try:

@@ -221,9 +221,14 @@ def test_given_masks_are_used_and_missing_ones_are_made_from_the_padding(
 
 def test_the_pad_id_of_the_config_is_the_one_that_counts() -> None:
     model = small_model(pad_id=7)
-    src, tgt = torch.tensor([[3, 0, 5]]), torch.tensor([[1, 4]])
-    padded_src, padded_tgt = (torch.cat([x, torch.full((1, 2), 7)], dim=1) for x in (src, tgt))
-    same(model(padded_src, padded_tgt)[:, :2], model(src, tgt))
+    src, tgt = torch.tensor([[3, 0, 5, 7]]), torch.tensor([[0, 4, 7]])
+    same(model(src, tgt)[:, :2], model(src[:, :3], tgt[:, :2]))
+    with record_attention(model) as attention:
+        model(src, tgt)
+    for name, weights in attention.items():
+        keys = tgt if name in ("decoder.0.self", "decoder.1.self") else src
+        last_query = weights[0, 0, -1]  # it may see everything but padding
+        assert torch.equal(last_query > 0, keys[0] != 7), name
 
 
 @pytest.mark.parametrize("side", ["src", "tgt"])

@@ -81,7 +81,9 @@ def test_the_source_ends_in_the_end_mark(translator: Translator, monkeypatch) ->
     seen = []
     encode = Transformer.encode
     monkeypatch.setattr(
-        Transformer, "encode", lambda self, src, *a: seen.append(src.tolist()) or encode(self, src, *a)
+        Transformer,
+        "encode",
+        lambda self, src, *a: seen.append(src.tolist()) or encode(self, src, *a),
     )
     translator.translate(["Hund"])
     assert seen == [[[5, EOS_ID]]]

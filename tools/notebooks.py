@@ -65,7 +65,7 @@ class Converter:
                     body.append(lines[position])
                     position += 1
                 position += 1
-                yield from self.directive(match["name"], match["title"].strip(), body)
+                yield from ["", *self.directive(match["name"], match["title"].strip(), body), ""]
             else:
                 yield line
                 # A plain code block may quote directives: it passes as it is.
@@ -125,10 +125,11 @@ class Converter:
         if name.startswith("cite"):
             return f"[[{text.split(',')[0]}]]({self.site}/book/references.html)"
         if name == "doc":
-            page = (self.chapter.parent / target).resolve().relative_to(self.root).as_posix()
-            return (
-                f"[{title or page.rsplit('/', 1)[-1].replace('_', ' ')}]({self.site}/{page}.html)"
-            )
+            folder = self.root if target.startswith("/") else self.chapter.parent
+            page = (folder / target.lstrip("/")).resolve().relative_to(self.root).as_posix()
+            known = self.labels.get(f"/{page}", {}).get("title")
+            title = title or known or page.rsplit("/", 1)[-1].replace("_", " ")
+            return f"[{title}]({self.site}/{page}.html)"
         label = self.labels.get(target)
         if label is None:
             return title or f"`{text}`"

@@ -1,5 +1,6 @@
 """The encoder, the decoder and the whole Transformer (section 3, Figure 1)."""
 
+from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 import torch
@@ -20,7 +21,10 @@ class DecoderCache(Protocol):
     """What earlier decoding steps have left: see `decoding/cache.py`."""
 
     length: int
-    layers: list[tuple[KeyValueSource, KeyValueSource]]
+
+    @property
+    def layers(self) -> Sequence[tuple[KeyValueSource, KeyValueSource]]:
+        """For each decoder layer the sources of its self- and its cross-attention."""
 
 
 def _final_norm(config: TransformerConfig) -> nn.Module:
@@ -98,8 +102,9 @@ class Transformer(nn.Module):
 
         Times sqrt(d_model), an embedding's entries then have deviation 1/2, near the sinusoids'
         0.7; and the logits, dot products of a normed vector with such rows, have deviation 1/2
-        as well. So the first loss lies within a quarter of a nat of log(vocab), whether or not
-        the matrices are shared. (Glorot on a shared matrix would miss both.)
+        as well. So the first loss lies within about a quarter of a nat of log(vocab), whether or
+        not the matrices are shared (more only where the vocabulary is much smaller than d_model
+        and a shared matrix makes each token predict itself).
         """
         for stack in (self.encoder, self.decoder):
             for parameter in stack.parameters():

@@ -71,7 +71,7 @@ def copy_task(model: Settings | None = None, training: Settings | None = None) -
     """Copy ten random symbols: 600 steps, seconds on a CPU."""
     symbols = CopyTask()
     tokenizer = WordTokenizer(str(i) for i in range(symbols.n_symbols))
-    recipe = {"steps": 600, "max_tokens": 704, "warmup": 100, "factor": 0.24}
+    recipe: dict[str, Any] = {"steps": 600, "max_tokens": 704, "warmup": 100, "factor": 0.24}
     recipe |= {"label_smoothing": 0.0, "log_every": 50, **(training or {})}
 
     def text(n: int, seed: int) -> ParallelText:
@@ -148,7 +148,8 @@ def _task(
     if "steps" not in recipe:
         pairs = _encode(tokenizer, train)
         budget = recipe["max_tokens"]
-        per_epoch = sum(1 for _ in token_batches(pairs, budget, seed=0)) / recipe.get("accumulate", 1)
+        n_batches = sum(1 for _ in token_batches(pairs, budget, seed=0))
+        per_epoch = n_batches / recipe.get("accumulate", 1)
         recipe["steps"] = max(1, round(epochs * per_epoch))
         recipe.setdefault("evaluate_every", max(1, round(per_epoch)))
     return Task(name, tokenizer, train, splits, config, TrainingConfig(**recipe))

@@ -133,7 +133,7 @@ class BPETokenizer:
 
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """The tokens with ▁ for a space."""
-        return [self._backend.id_to_token(i) for i in ids]
+        return [str(self._backend.id_to_token(i)) for i in ids]
 
     def to_json(self) -> str:
         """Vocabulary and merges, in the library's format."""

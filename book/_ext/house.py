@@ -120,6 +120,8 @@ def write_labels(app: Sphinx) -> None:
         name: {"page": page, "anchor": anchor, "title": str(title)}
         for name, (page, anchor, title) in app.env.get_domain("std").data["labels"].items()
     }
+    for page, heading in app.env.titles.items():
+        labels[f"/{page}"] = {"page": page, "anchor": "", "title": heading.astext()}
     for name, (page, number) in app.env.get_domain("math").data["objects"].items():
         anchor = f"equation-{name}"
         numbers = app.env.toc_fignumbers.get(page, {}).get("displaymath", {})

@@ -34,7 +34,7 @@ def test_gzip_is_read(tmp_path) -> None:
 
 
 def test_a_missing_file_is_named(tmp_path) -> None:
-    with pytest.raises(DataError, match="there is no file .*nowhere.de"):
+    with pytest.raises(DataError, match=r"there is no file .*nowhere\.de"):
         read_lines(tmp_path / "nowhere.de")
 
 
@@ -58,7 +58,7 @@ def test_damage_inside_a_gzip_file_is_named(tmp_path) -> None:
 def test_a_web_page_in_place_of_gzip_is_named(tmp_path) -> None:
     path = tmp_path / "text.de.gz"
     path.write_text("<!DOCTYPE html><p>404</p>")
-    with pytest.raises(DataError, match="text.de.gz"):
+    with pytest.raises(DataError, match=r"text\.de\.gz"):
         read_lines(path)
 
 

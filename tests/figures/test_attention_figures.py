@@ -82,7 +82,8 @@ def test_heads_get_one_panel_each_and_one_row_a_layer():
     layers = {"encoder": np.zeros((3, 2, 3)), "decoder": np.ones((3, 2, 3))}
     figure = attention_heads(layers, QUERIES, KEYS)
     *panels, legend = figure.axes
-    assert [ax.get_title() for ax in panels] == [f"{n}, head {h}" for n in layers for h in (1, 2, 3)]
+    titles = [f"{name}, head {h}" for name in layers for h in (1, 2, 3)]
+    assert [ax.get_title() for ax in panels] == titles
     assert legend.get_ylabel() == "attention weight"
     assert labels(figure.axes[0].yaxis) == QUERIES
     assert labels(figure.axes[3].xaxis) == KEYS
@@ -91,7 +92,8 @@ def test_heads_get_one_panel_each_and_one_row_a_layer():
 
 def test_layers_may_have_different_numbers_of_heads():
     layers = {"one": np.zeros((1, 2, 3)), "two": np.ones((2, 2, 3))}
-    shown = [ax.get_title() for ax in attention_heads(layers, QUERIES, KEYS).axes if ax.get_visible()]
+    axes = attention_heads(layers, QUERIES, KEYS).axes
+    shown = [ax.get_title() for ax in axes if ax.get_visible()]
     assert shown == ["one, head 1", "two, head 1", "two, head 2", ""]
 
 

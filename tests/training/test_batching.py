@@ -84,9 +84,7 @@ def test_without_a_seed_batches_run_from_short_to_long():
 def test_batches_are_filled():
     pairs = numbered(2000)
     batches = list(token_batches(pairs, 600, seed=0))
-    sizes = [
-        len(batch) * (1 + max(max(map(len, pairs[i])) for i in batch)) for batch in batches
-    ]
+    sizes = [len(batch) * (1 + max(max(map(len, pairs[i])) for i in batch)) for batch in batches]
     assert sum(sizes) / len(sizes) > 0.9 * 600
 
 

@@ -132,7 +132,7 @@ def test_a_disk_that_is_full_only_when_the_file_is_flushed_is_noticed(tmp_path, 
 
     write_atomically(tmp_path / "file", b"old")
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(CheckpointError, match="could not write .*file: No space left on device"):
+    with pytest.raises(CheckpointError, match=r"could not write .*file: No space left on device"):
         write_atomically(tmp_path / "file", b"new")
     assert (tmp_path / "file").read_bytes() == b"old"
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
@@ -164,7 +164,7 @@ def test_after_a_full_disk_training_goes_on_from_the_checkpoint_to_the_same_weig
 
 def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path):
     (tmp_path / "file").write_text("not a folder")
-    with pytest.raises(CheckpointError, match="could not write .*model.safetensors: "):
+    with pytest.raises(CheckpointError, match=r"could not write .*model.safetensors: "):
         save_model(tmp_path / "file" / "model.safetensors", small_model(0, torch.float32))
 
 
@@ -222,9 +222,9 @@ def test_another_programs_safetensors_file_is_refused(tmp_path):
 
 
 def test_a_missing_file_and_a_folder_are_sentences(tmp_path):
-    with pytest.raises(CheckpointError, match="could not read .*gone: No such file"):
+    with pytest.raises(CheckpointError, match=r"could not read .*gone: No such file"):
         load_model(tmp_path / "gone")
-    with pytest.raises(CheckpointError, match="could not read .*: Is a directory"):
+    with pytest.raises(CheckpointError, match=r"could not read .*: Is a directory"):
         load_model(tmp_path)
 
 

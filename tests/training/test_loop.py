@@ -230,7 +230,9 @@ for name in plain:
 @pytest.mark.slow
 def test_a_compiled_model_trains_to_the_same_weights():
     # In a process of its own, because torch.compile cannot look through the tests' type checks.
-    done = subprocess.run([sys.executable, "-c", COMPILED], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILED], cwd=ROOT, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
 
 

@@ -5,11 +5,11 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
-from tests.helpers import PAD, VOCAB, same, seeds
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
+from tests.helpers import PAD, VOCAB, same, seeds
 from transformer.training import label_smoothing_loss, smoothed_targets
 
 smoothings = st.floats(0.0, 0.9)

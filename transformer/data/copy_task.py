@@ -35,7 +35,7 @@ class CopyTask:
         return len(SPECIALS) + self.n_symbols
 
     def pairs(self, n: int, seed: int) -> list[Pair]:
-        """n sequence pairs of token ids, without marks; the same for the same seed."""
+        """N sequence pairs of token ids, without marks; the same for the same seed."""
         rng = random.Random(seed)
         return [(sequence, sequence) for sequence in (self._sequence(rng) for _ in range(n))]
 

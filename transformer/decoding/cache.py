@@ -5,7 +5,7 @@ it, and those have not changed: causality means that the past never looks at the
 layer keeps them, and a step costs one position instead of t.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -23,7 +23,8 @@ class Growing:
         """All keys and values so far, (batch, heads, len, width) each."""
         new = project()
         if self.held is not None:
-            new = tuple(torch.cat(pair, dim=2) for pair in zip(self.held, new, strict=True))
+            keys, values = (torch.cat(pair, dim=2) for pair in zip(self.held, new, strict=True))
+            new = keys, values
         self.held = new
         return new
 
@@ -50,11 +51,14 @@ class KeyValueCache:
     """
 
     def __init__(self, n_layers: int) -> None:
-        self.layers = [(Growing(), Fixed()) for _ in range(n_layers)]
+        self.layers: Sequence[tuple[Growing, Fixed]] = [
+            (Growing(), Fixed()) for _ in range(n_layers)
+        ]
         self.length = 0
 
     def select(self, rows: Tensor) -> None:
         """Keep the given rows of the batch, in the given order (finished sentences drop out)."""
         for store in (store for layer in self.layers for store in layer):
             if store.held is not None:
-                store.held = tuple(tensor[rows] for tensor in store.held)
+                keys, values = store.held
+                store.held = keys[rows], values[rows]

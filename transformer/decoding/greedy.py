@@ -34,10 +34,17 @@ def greedy_search(
     Returns:
         For each sentence a list of one `Hypothesis`. Inside `record_attention`, the weights of
         the whole search are left too: the queries are bos and the tokens of the hypothesis.
+
+    Raises:
+        ValueError: max_len does not fit the model, or a token id is out of range.
     """
-    limit = model.config.max_len
+    limit, vocab_size = model.config.max_len, model.config.tgt_vocab_size
     if not 1 <= max_len <= limit:
         raise ValueError(f"max_len ({max_len}) must be between 1 and the model's max_len ({limit})")
+    for name, token in (("bos_id", bos_id), ("eos_id", eos_id)):
+        if not 0 <= token < vocab_size:
+            last = vocab_size - 1
+            raise ValueError(f"{name} ({token}) must be a token of the target, 0 to {last}")
     training = model.training
     model.eval()
     try:

@@ -96,9 +96,7 @@ def attention_heads(
     width = 1.6 + n_heads * (0.4 + cell * len(key_tokens))
     letters = min(width, 0.85 * 72 * cell)
     height = 0.1 * letters + len(arrays) * (0.04 * letters + cell * len(query_tokens))
-    figure, axes = plt.subplots(
-        len(arrays), n_heads, figsize=(width, height), squeeze=False
-    )
+    figure, axes = plt.subplots(len(arrays), n_heads, figsize=(width, height), squeeze=False)
     for row, (name, array) in zip(axes, arrays.items(), strict=True):
         for ax in row[len(array) :]:
             ax.set_visible(False)

@@ -26,7 +26,7 @@ def relu_fits(x: ArrayLike, target: ArrayLike, fits: Mapping[str, ArrayLike]) ->
         fits: title -> the network's output at each x.
     """
     figure, axes = plt.subplots(
-        1, len(fits), figsize=(3.6 * len(fits), 4.0), sharey=True, squeeze=False
+        1, len(fits), figsize=(2.9 * len(fits), 3.8), sharey=True, squeeze=False
     )
     for ax, (title, fit) in zip(axes[0], fits.items(), strict=True):
         ax.plot(x, target, color="0.6", linewidth=5, label="target")

@@ -147,7 +147,8 @@ def _middle_field(clause: Clause, *, bracket: bool, opened: bool) -> tuple[list[
     Order: subject, pronouns, adverb, dative, accusative, nicht, place, adjective. Two exceptions:
     where something else opens the clause a pronoun precedes a full subject (heute hilft mir der
     Mann), and gefallen has the person first (dass dem Mann das Haus gefällt). `bracket` says that
-    a part of the verb closes the clause; the last phrase's relative clause follows behind it.
+    a part of the verb closes the clause; the relative clause of an object or a place that stands
+    last follows behind it.
     """
     subject = [("subject", clause.subject, "nom")]
     objects = [
@@ -171,6 +172,7 @@ def _middle_field(clause: Clause, *, bracket: bool, opened: bool) -> tuple[list[
     for role, part, case in early:
         if role != clause.front:
             groups.append((phrase(part, case), _relative(part)))
+    n_early = len(groups)
     if clause.adverb is not None and clause.front != "adverb":
         groups.append(([(clause.adverb.german, ((clause, "adverb"),))], []))
     for role, part, case in nouns:
@@ -187,7 +189,7 @@ def _middle_field(clause: Clause, *, bracket: bool, opened: bool) -> tuple[list[
     extraposed: list[Word] = []
     for number, (core, relative) in enumerate(groups):
         words += core
-        if bracket and number == len(groups) - 1:
+        if bracket and number == len(groups) - 1 and number >= n_early:
             extraposed = relative
         else:
             words += relative

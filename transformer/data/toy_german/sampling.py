@@ -403,7 +403,7 @@ class Draft:
                 options.append((verb, ""))
             if role == "place" and verb.frame in ("none", "acc"):
                 options += [(verb, name) for name in verb.relations if noun in _PLACES[name]]
-        options = [(verb, name) for verb, name in options if name not in ("into", "onto", "to")]
+        options = [(verb, name) for verb, name in options if name not in ("into", "onto", "to", "with-food")]
         if not options:
             raise Refused
         verb, relation = self.pick(options)

@@ -11,7 +11,7 @@ from torch import Tensor
 from transformer import Transformer, TransformerConfig
 from transformer.decoding import greedy_search
 
-SHAPE = {"n_layers": 3, "d_model": 256, "d_ff": 1024, "n_heads": 4}
+SHAPE: dict[str, Any] = {"n_layers": 3, "d_model": 256, "d_ff": 1024, "n_heads": 4}
 VOCAB_SIZE = 8000
 N_TOKENS = 60
 BOS, EOS = 1, 2

@@ -594,3 +594,9 @@ def test_int32_tokens_work_like_int64_ones() -> None:
 def test_a_config_of_odd_head_widths_runs() -> None:
     config = small_config(d_model=10, n_heads=3, d_k=2, d_v=7)
     assert Transformer(config)(sentences([4]), sentences([3])).shape == (1, 3, VOCAB)
+
+
+def test_a_sentence_without_its_batch_axis_is_said_to_lack_it():
+    # The suite's shape checks would speak first, so the check itself is asked.
+    with pytest.raises(ValueError, match=r"the source has shape \(5,\); give \(batch, len\)"):
+        small_model()._check("source", torch.ones(5, dtype=torch.long), 10)

@@ -21,6 +21,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from html import unescape
 from pathlib import Path
 
 import yaml
@@ -31,6 +32,7 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 EXECUTED = re.compile(r"^(?P<path>.+\.md): Executed notebook in (?P<seconds>[\d.]+) seconds")
 STARTED = re.compile(r"^(?P<path>.+\.md): Executing notebook using")
 PROBLEM = re.compile(r"(WARNING|ERROR|CRITICAL|Exception occurred|Extension error|Sphinx error)")
+STDERR = re.compile(r'<div class="output stderr[^"]*">(.*?)</pre>', re.DOTALL)
 NOISE = re.compile(r"^\[IPKernelApp\]|exception traceback saved|debugger will be slow")
 
 
@@ -178,14 +180,26 @@ def failing_cells(build: Path) -> Iterator[str]:
         )
 
 
+def stderr_of(build: Path, name: str) -> Iterator[str]:
+    """What the cells of a chapter wrote to stderr, the beginning of it, from its page."""
+    page = build / "html" / f"{name}.html"
+    for shown in STDERR.findall(page.read_text() if page.exists() else ""):
+        lines = unescape(re.sub("<[^>]*>", "", shown)).strip().splitlines()
+        yield "\n".join(f"    {line}" for line in lines[:6])
+
+
 def show_failure(root: Path, outcome: Outcome, log_path: Path) -> None:
     """The few lines that say what to mend."""
     print("\nThe book was NOT built.", file=sys.stderr)
     for text in failing_cells(root / "_build"):
         print(f"\n{text}", file=sys.stderr)
-    others = [line for line in outcome.problems if "mystnb.exec" not in line]
+    # myst-nb repeats itself for each piece of output.
+    others = [line for line in dict.fromkeys(outcome.problems) if "mystnb.exec" not in line]
     if others:
         print("", *others, sep="\n", file=sys.stderr)
+    for name in dict.fromkeys(line.split(".md:")[0] for line in others if "mystnb.stderr" in line):
+        print(f"\nThe chapter {name} wrote to stderr:", file=sys.stderr)
+        print(*stderr_of(root / "_build", name), sep="\n", file=sys.stderr)
     if not outcome.problems:
         print("", *log_path.read_text().splitlines()[-15:], sep="\n  ", file=sys.stderr)
     print(f"\nThe whole log: {log_path}", file=sys.stderr)

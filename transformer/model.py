@@ -172,6 +172,11 @@ class Transformer(nn.Module):
 
     def _check(self, side: str, tokens: Tensor, vocab_size: int, start: int = 0) -> None:
         """Turn the obscure errors of bad token tensors into sentences."""
+        if tokens.dim() != 2:
+            raise ValueError(
+                f"the {side} has shape {tuple(tokens.shape)}; give (batch, len): tokens[None] "
+                "makes a batch of one sentence"
+            )
         length = start + tokens.size(1)
         if not tokens.numel():
             raise ValueError(f"the {side} is empty; give at least one token per sentence")

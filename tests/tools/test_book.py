@@ -164,3 +164,4 @@ def test_one_line_on_stderr_fails_the_build(tiny: Path) -> None:
         failed = build(tiny)
         assert failed.returncode == 1
         assert "stderr was found" in failed.stderr
+        assert "The chapter book/chapter wrote to stderr:\n    oh" in failed.stderr

@@ -124,6 +124,21 @@ def test_epochs_count_sentences():
     assert epochs[per_epoch - 1] == 1.0
 
 
+def test_each_epoch_has_all_sentences_in_an_order_of_its_own():
+    pairs = random_pairs(40)
+    per_epoch = len(list(token_batches(pairs, 40, seed=0)))
+    trainer = small_trainer(pairs=pairs, max_tokens=40, steps=2 * per_epoch)
+    read = []
+    trainer.model.register_forward_pre_hook(lambda _, inputs: read.extend(inputs[0].tolist()))
+    trainer.train()
+    epochs = [
+        [[token for token in row if token not in (0, 2)] for row in part]
+        for part in (read[: len(pairs)], read[len(pairs) :])
+    ]
+    assert epochs[0] != epochs[1]
+    assert sorted(epochs[0]) == sorted(epochs[1]) == sorted(source for source, _ in pairs)
+
+
 def test_bf16_autocast_trains_with_weights_in_float32():
     trainer = small_trainer(
         model={"dropout": 0.0}, steps=60, log_every=1, factor=0.3, precision="bf16"

@@ -33,7 +33,7 @@ def greedy_search(
 
     Returns:
         For each sentence a list of one `Hypothesis`. Inside `record_attention`, the weights of
-        the whole search are left too: the queries are bos and the tokens of the hypothesis.
+        the whole search are left too: the queries are bos and the tokens that were read.
 
     Raises:
         ValueError: max_len does not fit the model, or a token id is out of range.

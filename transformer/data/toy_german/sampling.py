@@ -38,7 +38,7 @@ _ADJECTIVES = {
 _PEOPLE = tuple(noun for noun in lexicon.NOUNS if noun.is_a(("person",)))
 
 # How often: an entry that stands three times is drawn three times as often.
-_OFTEN = {"sein": 3, "gefallen": 2, "liegen": 2}
+_OFTEN = {"sein": 3, "liegen": 2}
 _FREE_VERBS = tuple(v for v in VERBS if v.frame != "clause" for _ in range(_OFTEN.get(v.name, 1)))
 _CLAUSE_VERBS = tuple(verb for verb in VERBS if verb.frame == "clause")
 _DATIVE_FRAMES = ("dat", "dat acc", "like")
@@ -389,7 +389,7 @@ class Draft:
 
     def relative_clause(self, noun: Noun, plural: bool) -> Clause:
         """A clause in which the noun is the subject, an object, or stands with a preposition."""
-        role = self.pick(("subject", "subject", "theme", "theme", "recipient", "place"))
+        role = self.pick(("subject",) * 3 + ("theme",) * 3 + ("recipient", "place"))
         options: list[tuple[Verb, str]] = []
         for verb in dict.fromkeys(_FREE_VERBS):
             if role == "subject":
@@ -403,7 +403,11 @@ class Draft:
                 options.append((verb, ""))
             if role == "place" and verb.frame in ("none", "acc"):
                 options += [(verb, name) for name in verb.relations if noun in _PLACES[name]]
-        options = [(verb, name) for verb, name in options if name not in ("into", "onto", "to", "with-food")]
+        options = [
+            (verb, name)
+            for verb, name in options
+            if name not in ("into", "onto", "to", "with-food")
+        ]
         if not options:
             raise Refused
         verb, relation = self.pick(options)

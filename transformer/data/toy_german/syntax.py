@@ -150,13 +150,16 @@ def clauses(sentence: Sentence) -> list[Clause]:
 
 
 def combinations(sentence: Sentence) -> frozenset[tuple[str, str]]:
-    """The pairs (verb, noun of its object) and (adjective, its noun), as dictionary forms."""
+    """The pairs (verb, noun of its object) and (adjective, its noun), as dictionary forms.
+
+    The dative of gefallen is not counted: it is no object in English.
+    """
     found = set()
     for clause in clauses(sentence):
         for role, phrase in phrases(clause):
             if not isinstance(phrase, NounPhrase | RelativePronoun):
                 continue
-            if role in ("recipient", "theme"):
+            if role in ("recipient", "theme") and clause.verb.frame != "like":
                 found.add((clause.verb.name, phrase.noun.name))
             if role == "subject" and clause.adjective is not None:
                 found.add((clause.adjective.name, phrase.noun.name))

@@ -6,11 +6,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import copy_task, decoding_cache
+from benchmarks import copy_task, decoding_cache, toy_german
 from benchmarks.record import record
 from transformer.training.checkpoints import CheckpointError, write_atomically
 
-BENCHMARKS = {"copy_task": copy_task, "decoding_cache": decoding_cache}
+BENCHMARKS = {
+    "copy_task": copy_task,
+    "decoding_cache": decoding_cache,
+    "toy_german": toy_german,
+}
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -3,6 +3,10 @@
 PYTHON ?= python3
 VENV := .venv/bin/python
 
+# Threads that wait must not spin: on a busy machine they would take the core from the one that
+# they wait for, and small models run many times slower.
+export OMP_WAIT_POLICY ?= passive
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help setup book test lab notebooks bench clean

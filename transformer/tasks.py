@@ -72,7 +72,7 @@ def copy_task(model: Settings | None = None, training: Settings | None = None) -
     symbols = CopyTask()
     tokenizer = WordTokenizer(str(i) for i in range(symbols.n_symbols))
     recipe: dict[str, Any] = {"steps": 600, "max_tokens": 704, "warmup": 100, "factor": 0.24}
-    recipe |= {"label_smoothing": 0.0, "log_every": 50, **(training or {})}
+    recipe |= {"label_smoothing": 0.1, "log_every": 50, **(training or {})}
 
     def text(n: int, seed: int) -> ParallelText:
         lines = [tokenizer.decode(source) for source, _ in symbols.pairs(n, seed)]

@@ -112,7 +112,8 @@ class Translator:
         src_ids = [*self._encode(source, "the source"), EOS_ID]
         if target is None:
             target = self.translate([source])[0]
-        tgt_ids = [BOS_ID, *self.tokenizer.encode(target)]
+        # What a search of full length writes last, it never reads.
+        tgt_ids = [BOS_ID, *self.tokenizer.encode(target)][: self.model.config.max_len]
         device = next(self.model.parameters()).device
         src, tgt = torch.tensor([src_ids], device=device), torch.tensor([tgt_ids], device=device)
         with torch.no_grad(), record_attention(self.model.eval()) as recorded:

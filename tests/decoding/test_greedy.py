@@ -270,8 +270,14 @@ def test_a_length_that_does_not_fit_the_model_is_an_error(max_len):
         search(small_model(), sentences([3]), max_len=max_len)
 
 
-@pytest.mark.parametrize("name", ["bos_id", "eos_id"])
-@pytest.mark.parametrize("token", [-1, VOCAB])
+def test_without_an_end_mark_every_hypothesis_is_as_long_as_allowed():
+    found = search(small_model(), sentences([3, 5]), eos_id=-1)
+    assert [len(hypothesis.tokens) for (hypothesis,) in found] == [MAX_LEN, MAX_LEN]
+
+
+@pytest.mark.parametrize(
+    ("name", "token"), [("bos_id", -1), ("bos_id", VOCAB), ("eos_id", -2), ("eos_id", VOCAB)]
+)
 def test_marks_outside_the_vocabulary_are_errors(name, token):
     with pytest.raises(ValueError, match=rf"{name} \({token}\) must be a token of the target"):
         search(small_model(), sentences([3]), **{name: token})

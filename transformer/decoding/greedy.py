@@ -28,6 +28,7 @@ def greedy_search(
 
     Args:
         src: source tokens, padded with the model's pad_id.
+        eos_id: the end mark; -1 for none, then every hypothesis has max_len tokens.
         max_len: the most tokens that a hypothesis may have.
         use_cache: False recomputes the whole prefix at each step; the same tokens, slower.
 
@@ -41,8 +42,8 @@ def greedy_search(
     limit, vocab_size = model.config.max_len, model.config.tgt_vocab_size
     if not 1 <= max_len <= limit:
         raise ValueError(f"max_len ({max_len}) must be between 1 and the model's max_len ({limit})")
-    for name, token in (("bos_id", bos_id), ("eos_id", eos_id)):
-        if not 0 <= token < vocab_size:
+    for name, token, lowest in (("bos_id", bos_id, 0), ("eos_id", eos_id, -1)):
+        if not lowest <= token < vocab_size:
             last = vocab_size - 1
             raise ValueError(f"{name} ({token}) must be a token of the target, 0 to {last}")
     training = model.training

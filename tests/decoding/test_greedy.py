@@ -272,7 +272,7 @@ def test_a_length_that_does_not_fit_the_model_is_an_error(max_len):
 
 def test_without_an_end_mark_every_hypothesis_is_as_long_as_allowed():
     found = search(small_model(), sentences([3, 5]), eos_id=-1)
-    assert [len(hypothesis.tokens) for (hypothesis,) in found] == [MAX_LEN, MAX_LEN]
+    assert [len(hypothesis.tokens) for hypothesis in found] == [MAX_LEN, MAX_LEN]
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,8 @@ def attention_heads(
             # The figure is shown at the width of the page, so its letters grow with its width,
             # as far as one label fits into one cell.
             ax.tick_params(labelsize=letters)
-            ax.title.set_fontsize(1.15 * letters)
+            room = 72 * cell * len(key_tokens) / (0.7 * len(ax.get_title()))
+            ax.title.set_fontsize(min(1.15 * letters, room))
     bar = figure.colorbar(axes[0][0].collections[0], ax=axes, shrink=0.6, pad=0.01)
     bar.set_label("attention weight", fontsize=letters)
     bar.ax.tick_params(labelsize=letters)

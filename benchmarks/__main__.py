@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks import copy_task, decoding_cache, toy_german
 from benchmarks.record import record
-from transformer.training.checkpoints import CheckpointError, write_atomically
+from transformer.files import FileError, write_atomically
 
 BENCHMARKS = {
     "copy_task": copy_task,
@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
         content = json.dumps(measured, indent=2) + "\n"
         try:
             write_atomically(options.out, content.encode())
-        except CheckpointError as error:
+        except FileError as error:
             print(error, file=sys.stderr)
             return 1
         print(f"Recorded in {options.out}")

@@ -14,7 +14,7 @@ PACKAGE = Path(transformer.__file__).parent
 
 # A file or folder of the package, and the floor that it stands on.
 FLOORS = {
-    **dict.fromkeys(["config", "masks", "attention", "embedding", "layers", "runtime"], 1),
+    **dict.fromkeys(["config", "masks", "attention", "embedding", "layers", "runtime", "files"], 1),
     **dict.fromkeys(["model", "introspect"], 2),
     **dict.fromkeys(["decoding", "training"], 3),
     **dict.fromkeys(["data", "text", "translation", "tasks", "runs"], 4),

@@ -3,7 +3,14 @@
 import pytest
 
 from transformer.data.vocabulary import UNK_ID
-from transformer.tasks import copy_task, multi30k_task, toy_german_task
+from transformer.tasks import (
+    copy_splits,
+    copy_task,
+    multi30k_splits,
+    multi30k_task,
+    toy_german_splits,
+    toy_german_task,
+)
 
 
 def test_the_copy_task_is_judged_by_sequences_that_it_has_not_seen() -> None:
@@ -36,6 +43,27 @@ def test_multi30k_recipe_counts_epochs_in_steps(real_data) -> None:
 def test_steps_override_epochs(real_data) -> None:
     task = multi30k_task(real_data / "multi30k", training={"steps": 7})
     assert task.training.steps == 7
+    assert multi30k_splits(real_data / "multi30k") == task.splits
+
+
+@pytest.mark.parametrize("task", [copy_task, toy_german_task])
+def test_epochs_stand_in_place_of_the_recipes_steps(task) -> None:
+    half, whole = (task(training={"epochs": epochs}).training for epochs in (0.5, 1))
+    assert whole.steps == pytest.approx(2 * half.steps, abs=1)
+    assert whole.steps != task().training.steps
+    assert whole.evaluate_every == whole.steps
+
+
+def test_steps_and_epochs_together_are_refused() -> None:
+    with pytest.raises(ValueError, match="set one of them"):
+        copy_task(training={"steps": 7, "epochs": 1})
+    with pytest.raises(ValueError, match=r"epochs \(0\) must be more than 0"):
+        copy_task(training={"epochs": 0})
+
+
+def test_the_splits_are_the_tasks_without_its_training() -> None:
+    assert copy_splits(3) == copy_task(training={"seed": 3}).splits
+    assert toy_german_splits() == toy_german_task().splits
 
 
 def test_settings_of_the_model_override_the_recipe() -> None:

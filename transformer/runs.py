@@ -12,11 +12,11 @@ from typing import Any
 
 import torch
 
+from transformer.files import write_atomically
 from transformer.model import Transformer
 from transformer.tasks import Task
 from transformer.text import save_tokenizer
 from transformer.training import Trainer
-from transformer.training.checkpoints import write_atomically
 from transformer.translation import Translator
 
 

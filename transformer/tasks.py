@@ -1,10 +1,9 @@
 """The book's learning tasks, ready to train: data, tokenizer, model and recipe together."""
 
-import functools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -17,7 +16,12 @@ from transformer.training import TrainingConfig, token_batches
 from transformer.training.batching import TokenPair
 from transformer.translation import Translator
 
+if TYPE_CHECKING:
+    from transformer.data.toy_german import ToyGerman
+
 Settings = Mapping[str, Any]
+
+TOY_PAIRS = 80_000
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,7 @@ class Task:
         name: "copy", "toy" or "multi30k".
         tokenizer: one for both sides.
         train: the training pairs as text.
+        pairs: the training pairs as token ids.
         splits: the texts to be judged by; the first is looked at during training.
         config: the model's settings.
         training: the training's settings.
@@ -36,14 +41,10 @@ class Task:
     name: str
     tokenizer: Tokenizer
     train: ParallelText
+    pairs: list[TokenPair]
     splits: dict[str, ParallelText]
     config: TransformerConfig
     training: TrainingConfig
-
-    @functools.cached_property
-    def pairs(self) -> list[TokenPair]:
-        """The training pairs as token ids."""
-        return _encode(self.tokenizer, self.train)
 
     def build_model(self) -> Transformer:
         """A fresh model, its weights drawn with the training's seed."""
@@ -55,9 +56,7 @@ class Task:
     ) -> Callable[[Transformer], dict[str, Any]]:
         """For the trainer: scores on the first sentences of a split (the first one if None)."""
         split = split or next(iter(self.splits))
-        if split not in self.splits:
-            raise ValueError(f"no split {split!r}; there are {', '.join(self.splits)}")
-        text = self.splits[split]
+        text = chosen_split(self.splits, split)
         sources, references = text.source[:n_sentences], text.target[:n_sentences]
 
         def evaluate(model: Transformer) -> dict[str, Any]:
@@ -67,23 +66,16 @@ class Task:
         return evaluate
 
 
+# The tasks. `training` may set epochs (passes over the data) instead of steps.
+
+
 def copy_task(model: Settings | None = None, training: Settings | None = None) -> Task:
     """Copy ten random symbols: 600 steps, seconds on a CPU."""
-    symbols = CopyTask()
-    tokenizer = WordTokenizer(str(i) for i in range(symbols.n_symbols))
-    recipe: dict[str, Any] = {"steps": 600, "max_tokens": 704, "warmup": 100, "factor": 0.24}
-    recipe |= {"label_smoothing": 0.1, "log_every": 50, **(training or {})}
-
-    def text(n: int, seed: int) -> ParallelText:
-        lines = [tokenizer.decode(source) for source, _ in symbols.pairs(n, seed)]
-        return ParallelText(lines, lines)
-
-    seed = recipe.get("seed", 0)
-    train = text(40_000, seed)
-    # Seeds of the test stand apart from any seed that somebody trains with.
-    return _task(
-        "copy", tokenizer, train, {"test": text(1000, -1 - seed)}, {"dropout": 0.0}, model, recipe
-    )
+    seed = (training or {}).get("seed", 0)
+    train = _copies(40_000, seed)
+    recipe = {"steps": 600, "max_tokens": 704, "warmup": 100, "factor": 0.24}
+    shape = {"dropout": 0.0}
+    return _task("copy", _digits(), train, copy_splits(seed), (shape, model), (recipe, training))
 
 
 def toy_german_task(model: Settings | None = None, training: Settings | None = None) -> Task:
@@ -92,17 +84,13 @@ def toy_german_task(model: Settings | None = None, training: Settings | None = N
 
     german, english = vocabulary()
     tokenizer = WordTokenizer([*german, *english])
-    corpus = toy_german(n_train=80_000)
-    splits = {
-        "test_combinations": _as_text(corpus.test_combinations),
-        "test_longer": _as_text(corpus.test_longer),
-        "valid": _as_text(corpus.valid),
-    }
+    corpus = toy_german(n_train=TOY_PAIRS)
     recipe = {"steps": 4500, "max_tokens": 1024, "warmup": 200, "factor": 0.4, "clip": 1.0}
-    recipe |= {"label_smoothing": 0.1, "log_every": 50, **(training or {})}
     shape = {"d_model": 128, "d_ff": 512, "dropout": 0.0}
     train = _as_text(corpus.train)
-    return _task("toy", tokenizer, train, splits, shape, model, recipe)
+    return _task(
+        "toy", tokenizer, train, toy_german_splits(corpus), (shape, model), (recipe, training)
+    )
 
 
 def multi30k_task(
@@ -122,8 +110,37 @@ def multi30k_task(
     splits = {"valid": corpus.valid, **corpus.tests}
     shape = {"d_model": 256, "d_ff": 1024, "n_heads": 4, "n_layers": 3, "dropout": 0.2}
     recipe = {"epochs": 10, "max_tokens": 1024, "warmup": 1000, "factor": 1.5}
-    recipe |= {"label_smoothing": 0.1, "log_every": 50, **(training or {})}
-    return _task("multi30k", tokenizer, corpus.train, splits, shape, model, recipe)
+    return _task("multi30k", tokenizer, corpus.train, splits, (shape, model), (recipe, training))
+
+
+# The texts that a task is judged by, without its tokenizer and its training text.
+
+
+def copy_splits(seed: int = 0) -> dict[str, ParallelText]:
+    """A thousand sequences; their seed stands apart from any that somebody trains with."""
+    return {"test": _copies(1000, -1 - seed)}
+
+
+def toy_german_splits(corpus: "ToyGerman | None" = None) -> dict[str, ParallelText]:
+    """Unseen combinations of words, longer sentences than any in training, and a random part."""
+    from transformer.data.toy_german import toy_german
+
+    corpus = corpus or toy_german(n_train=TOY_PAIRS)
+    return {
+        "test_combinations": _as_text(corpus.test_combinations),
+        "test_longer": _as_text(corpus.test_longer),
+        "valid": _as_text(corpus.valid),
+    }
+
+
+def multi30k_splits(
+    folder: Path | str | None = None, *, source: str = "de", target: str = "en"
+) -> dict[str, ParallelText]:
+    """The validation part and the three test sets."""
+    from transformer.data.multi30k import load_multi30k
+
+    corpus = load_multi30k(folder, source=source, target=target)
+    return {"valid": corpus.valid, **corpus.tests}
 
 
 TASKS: dict[str, Callable[..., Task]] = {
@@ -133,27 +150,61 @@ TASKS: dict[str, Callable[..., Task]] = {
 }
 
 
+def chosen_split(splits: Mapping[str, ParallelText], name: str) -> ParallelText:
+    """One of the splits.
+
+    Raises:
+        ValueError: there is none of this name.
+    """
+    if name not in splits:
+        raise ValueError(f"no split {name!r}; there are {', '.join(splits)}")
+    return splits[name]
+
+
+def _digits() -> WordTokenizer:
+    return WordTokenizer(str(i) for i in range(CopyTask().n_symbols))
+
+
+def _copies(n: int, seed: int) -> ParallelText:
+    tokenizer = _digits()
+    lines = [tokenizer.decode(source) for source, _ in CopyTask().pairs(n, seed)]
+    return ParallelText(lines, lines)
+
+
 def _task(
     name: str,
     tokenizer: Tokenizer,
     train: ParallelText,
     splits: dict[str, ParallelText],
-    shape: Settings,
-    model: Settings | None,
-    recipe: dict[str, Any],
+    model: tuple[Settings, Settings | None],
+    training: tuple[Settings, Settings | None],
 ) -> Task:
+    """A task, its pairs encoded; `model` and `training`: the recipe and what overrides it."""
+    shape, own_shape = model
     config = TransformerConfig.tiny(
-        src_vocab_size=tokenizer.vocab_size, **{**shape, **(model or {})}
+        src_vocab_size=tokenizer.vocab_size, **{**shape, **(own_shape or {})}
     )
-    epochs = recipe.pop("epochs", None)
-    if "steps" not in recipe:
-        pairs = _encode(tokenizer, train)
-        budget = recipe["max_tokens"]
-        n_batches = sum(1 for _ in token_batches(pairs, budget, seed=0))
-        per_epoch = n_batches / recipe.get("accumulate", 1)
-        recipe["steps"] = max(1, round(epochs * per_epoch))
-        recipe.setdefault("evaluate_every", max(1, round(per_epoch)))
-    return Task(name, tokenizer, train, splits, config, TrainingConfig(**recipe))
+    pairs = _encode(tokenizer, train)
+    settings = _training(pairs, *training)
+    return Task(name, tokenizer, train, pairs, splits, config, settings)
+
+
+def _training(pairs: list[TokenPair], recipe: Settings, given: Settings | None) -> TrainingConfig:
+    """The recipe with what is given instead; epochs become steps."""
+    given = given or {}
+    if {"steps", "epochs"} <= given.keys():
+        raise ValueError("steps and epochs both say how long to train; set one of them")
+    length = {"steps", "epochs"} if {"steps", "epochs"} & given.keys() else set()
+    settings = {key: value for key, value in recipe.items() if key not in length}
+    settings = {"label_smoothing": 0.1, "log_every": 50, **settings, **given}
+    if (epochs := settings.pop("epochs", None)) is not None:
+        if epochs <= 0:
+            raise ValueError(f"epochs ({epochs}) must be more than 0")
+        n_batches = sum(1 for _ in token_batches(pairs, settings["max_tokens"], seed=0))
+        per_epoch = n_batches / settings.get("accumulate", 1)
+        settings["steps"] = max(1, round(epochs * per_epoch))
+        settings.setdefault("evaluate_every", max(1, round(per_epoch)))
+    return TrainingConfig(**settings)
 
 
 def _encode(tokenizer: Tokenizer, text: ParallelText) -> list[TokenPair]:

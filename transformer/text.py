@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from transformer.data.vocabulary import SPECIALS, UNK_ID
-from transformer.training.checkpoints import write_atomically
+from transformer.files import write_atomically
 
 SPACE = "▁"
 

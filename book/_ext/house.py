@@ -70,9 +70,9 @@ def mend_bibliography(
     doctree: nodes.document | None,
 ) -> None:
     """Takes away roles of a bibliography that contradict each other: a list without items."""
-    for role in (' role="list" class="citation-list"', ' role="doc-biblioentry"'):
-        plain = role.replace(' role="list"', "").replace(' role="doc-biblioentry"', "")
-        context["body"] = context.get("body", "").replace(role, plain)
+    body = context.get("body", "")
+    body = body.replace(' role="list" class="citation-list"', ' class="citation-list"')
+    context["body"] = body.replace(' role="doc-biblioentry"', "")
 
 
 def add_buttons(

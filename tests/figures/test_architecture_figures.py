@@ -1,7 +1,6 @@
 """The figures of section 3.1 show what a model did, and refuse what cannot be."""
 
 import re
-from collections.abc import Iterator
 
 import matplotlib
 import pytest
@@ -9,7 +8,6 @@ import torch
 
 matplotlib.use("Agg")
 
-import matplotlib.pyplot as plt
 from matplotlib.colors import to_rgba
 
 from transformer import Transformer, TransformerConfig
@@ -21,18 +19,10 @@ from transformer.figures.architecture import (
     positions_processed,
     reach,
 )
-from transformer.figures.style import use_style
 from transformer.introspect import record_attention
 
 GERMAN = ["Mozart", "hat", "die", "Oper", "komponiert", ".", "</s>"]
 ENGLISH = ["Mozart", "composed", "the", "opera", ".", "</s>"]
-
-
-@pytest.fixture(autouse=True)
-def fresh_figures() -> Iterator[None]:
-    use_style()
-    yield
-    plt.close("all")
 
 
 def words(ax) -> list[str]:

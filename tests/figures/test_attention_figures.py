@@ -1,7 +1,5 @@
 """The figures of section 3.2 show the numbers they are given, under the right names."""
 
-from collections.abc import Iterator
-
 import matplotlib
 import numpy as np
 import pytest
@@ -9,7 +7,6 @@ import torch
 
 matplotlib.use("Agg")
 
-import matplotlib.pyplot as plt
 
 from transformer.attention import scaled_dot_product_attention
 from transformer.figures.attention import (
@@ -19,16 +16,8 @@ from transformer.figures.attention import (
     temperature_curves,
 )
 from transformer.figures.heatmaps import attention_heads, attention_heatmap
-from transformer.figures.style import use_style
 
 QUERIES, KEYS = ["we", "see"], ["wir", "sehen", "euch"]
-
-
-@pytest.fixture(autouse=True)
-def fresh_figures() -> Iterator[None]:
-    use_style()
-    yield
-    plt.close("all")
 
 
 def cells(ax) -> list[str]:

@@ -1,24 +1,13 @@
 """The figures of section 3.4 show the numbers they are given."""
 
-from collections.abc import Iterator
-
 import matplotlib
 import numpy as np
 import pytest
 
 matplotlib.use("Agg")
 
-import matplotlib.pyplot as plt
 
 from transformer.figures.embedding import first_loss_bars, lengths_over_width, temperature_bars
-from transformer.figures.style import use_style
-
-
-@pytest.fixture(autouse=True)
-def fresh_figures() -> Iterator[None]:
-    use_style()
-    yield
-    plt.close("all")
 
 
 def test_lengths_are_drawn_over_their_widths():

@@ -1,31 +1,21 @@
 """The figures of sections 3.1 and 3.3 show the numbers they are given."""
 
-from collections.abc import Iterator
-
 import matplotlib
 import numpy as np
 import pytest
 
 matplotlib.use("Agg")
 
-import matplotlib.pyplot as plt
 from matplotlib.colors import to_rgba
 
 from transformer.figures.layers import (
     by_layer,
+    loss_curves,
     loss_over_depth,
     norm_axes,
     relu_fits,
-    training_curves,
 )
-from transformer.figures.style import PALETTE, use_style
-
-
-@pytest.fixture(autouse=True)
-def fresh_figures() -> Iterator[None]:
-    use_style()
-    yield
-    plt.close("all")
+from transformer.figures.style import PALETTE
 
 
 def test_each_fit_is_drawn_beside_the_target():
@@ -67,8 +57,8 @@ def test_layer_norm_colours_one_vector_and_batch_norm_one_column_padding_include
     assert sum(bool(patch.get_hatch()) for patch in coloured[1]) == 2
 
 
-def test_training_curves_are_means_of_the_last_steps():
-    ax = training_curves({"run": [4.0, 2.0, 0.0]}, window=2, references={"chance": 2.0})
+def test_loss_curves_are_means_of_the_last_steps():
+    ax = loss_curves({"run": [4.0, 2.0, 0.0]}, window=2, references={"chance": 2.0})
     np.testing.assert_allclose(ax.lines[0].get_ydata(), [4.0, 3.0, 1.0])
     assert list(ax.lines[1].get_ydata()) == [2.0, 2.0]
     assert [text.get_text() for text in ax.texts] == ["chance"]

@@ -4,9 +4,7 @@ import matplotlib
 
 matplotlib.use("agg")
 
-from collections.abc import Iterator
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
@@ -16,12 +14,6 @@ from transformer.figures import masks as figures
 from transformer.masks import padding_mask, target_mask
 
 QUERIES = ["<s>", "the", "dog", "<pad>"]
-
-
-@pytest.fixture(autouse=True)
-def close_figures() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def drawn(ax: Axes) -> np.ndarray:

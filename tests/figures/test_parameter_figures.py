@@ -1,30 +1,20 @@
 """The figures on parameters draw the numbers they are given."""
 
-from collections.abc import Iterator
-
 import matplotlib
 import pytest
 
 matplotlib.use("Agg")
 
-import matplotlib.pyplot as plt
 from matplotlib.colors import to_hex
 
 from transformer.figures.parameters import parameter_bars, vocabulary_intervals
-from transformer.figures.style import PALETTE, use_style
+from transformer.figures.style import PALETTE
 
 COUNTS = {
     "small": {"embeddings": 2_000_000, "layers": 6_000_000, "norms": 10},
     "large": {"embeddings": 10_000_000, "layers": 30_000_000, "norms": 40},
 }
 INTERVALS = {"base": (39_841, 41_793), "C5": (40_599, 41_574), "big": (35_368, 36_344)}
-
-
-@pytest.fixture(autouse=True)
-def fresh_figures() -> Iterator[None]:
-    use_style()
-    yield
-    plt.close("all")
 
 
 def words(ax) -> list[str]:

@@ -4,21 +4,13 @@ import matplotlib
 
 matplotlib.use("agg")
 
-from collections.abc import Iterator
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
 
 from transformer.embedding import sinusoidal_positions
 from transformer.figures import positions as figures
-
-
-@pytest.fixture(autouse=True)
-def close_figures() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def test_the_table_is_drawn_as_computed_with_position_0_at_the_top() -> None:

@@ -15,13 +15,13 @@ from safetensors import safe_open
 
 from tests.helpers import sentences, small_model
 from tests.training.trainers import assert_identical, small_trainer, weights_of
+from transformer.files import FileError, write_atomically
 from transformer.training.checkpoints import (
     CheckpointError,
     load_model,
     load_tensors,
     save_model,
     save_tensors,
-    write_atomically,
 )
 
 TIES = [("all", 1), ("decoder", 2), ("none", 3)]
@@ -112,7 +112,7 @@ def test_a_full_disk_leaves_the_old_file_and_no_other(tmp_path):
     old, new = small_model(0, torch.float32), small_model(1, torch.float32)
     save_model(path, old)
     message = rf"could not write {path}: .*; the earlier one is untouched. Free some space"
-    with files_no_larger_than(4096), pytest.raises(CheckpointError, match=message):
+    with files_no_larger_than(4096), pytest.raises(FileError, match=message):
         save_model(path, new)
     assert [p.name for p in tmp_path.iterdir()] == ["model.safetensors"]
     assert_identical(dict(load_model(path).named_parameters()), dict(old.named_parameters()))
@@ -120,7 +120,7 @@ def test_a_full_disk_leaves_the_old_file_and_no_other(tmp_path):
 
 def test_a_full_disk_leaves_nothing_where_nothing_was(tmp_path):
     path = tmp_path / "model.safetensors"
-    with files_no_larger_than(100), pytest.raises(CheckpointError) as error:
+    with files_no_larger_than(100), pytest.raises(FileError) as error:
         save_model(path, small_model(0, torch.float32))
     assert "untouched" not in str(error.value)
     assert list(tmp_path.iterdir()) == []
@@ -132,7 +132,7 @@ def test_a_disk_that_is_full_only_when_the_file_is_flushed_is_noticed(tmp_path, 
 
     write_atomically(tmp_path / "file", b"old")
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(CheckpointError, match=r"could not write .*file: No space left on device"):
+    with pytest.raises(FileError, match=r"could not write .*file: No space left on device"):
         write_atomically(tmp_path / "file", b"new")
     assert (tmp_path / "file").read_bytes() == b"old"
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
@@ -149,7 +149,7 @@ def test_after_a_full_disk_training_goes_on_from_the_checkpoint_to_the_same_weig
 
     # Large enough for the metrics, too small for a checkpoint.
     trainer = small_trainer(steps=20, run_dir=tmp_path, evaluate=fill_the_disk, evaluate_every=5)
-    with files_no_larger_than(resource.RLIM_INFINITY), pytest.raises(CheckpointError) as error:
+    with files_no_larger_than(resource.RLIM_INFINITY), pytest.raises(FileError) as error:
         trainer.train()
     assert "checkpoint.safetensors" in str(error.value)
     assert "resume" in str(error.value)
@@ -164,7 +164,7 @@ def test_after_a_full_disk_training_goes_on_from_the_checkpoint_to_the_same_weig
 
 def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path):
     (tmp_path / "file").write_text("not a folder")
-    with pytest.raises(CheckpointError, match=r"could not write .*model.safetensors: "):
+    with pytest.raises(FileError, match=r"could not write .*model.safetensors: "):
         save_model(tmp_path / "file" / "model.safetensors", small_model(0, torch.float32))
 
 

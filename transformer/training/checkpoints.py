@@ -1,8 +1,6 @@
 """Weights and training states on disk: safetensors, never pickle, never half a file."""
 
 import json
-import os
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,43 +11,20 @@ from safetensors.torch import save as serialise_tensors
 from torch import Tensor, nn
 
 from transformer.config import TransformerConfig
+from transformer.files import FileError, write_atomically
 from transformer.model import Transformer
 
 
-class CheckpointError(Exception):
-    """A file that could not be written or read; the message says which, why and what to do."""
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that, whatever happens, there is the old one or the new one.
-
-    The content goes to a temporary file beside it, reaches the disk, and takes its place in one
-    step. A full disk leaves the old file as it was and no temporary file; what a killed process
-    leaves behind, the next one overwrites.
-
-    Raises:
-        CheckpointError: the file could not be written.
-    """
-    temporary = path.with_name(f".{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except OSError as error:
-        with suppress(OSError):
-            temporary.unlink()
-        kept = "; the earlier one is untouched" if path.exists() else ""
-        raise CheckpointError(
-            f"could not write {path}: {error.strerror or error}{kept}. "
-            "Free some space or choose another folder, and resume"
-        ) from error
+class CheckpointError(FileError):
+    """Weights that could not be read, or do not fit; the message says why and what to do."""
 
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
-    """Write named tensors and JSON-able facts about them, atomically."""
+    """Write named tensors and JSON-able facts about them, atomically.
+
+    Raises:
+        FileError: the file could not be written; an earlier one is untouched.
+    """
     contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     facts = {key: json.dumps(value) for key, value in metadata.items()}
     write_atomically(path, serialise_tensors(contiguous, facts))

@@ -11,10 +11,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from transformer.files import write_atomically
 from transformer.model import Transformer
 from transformer.runtime import pick_device
 from transformer.training.batching import Batch, TokenPair, make_batch, token_batches
-from transformer.training.checkpoints import save_model, write_atomically
+from transformer.training.checkpoints import save_model
 from transformer.training.loss import label_smoothing_loss
 from transformer.training.progress import progress
 from transformer.training.schedule import noam_rate
@@ -42,7 +43,7 @@ class Trainer:
 
     Raises:
         TrainingError: the loss is not finite any more.
-        CheckpointError: a checkpoint cannot be written, or does not fit.
+        FileError: a checkpoint cannot be written.
     """
 
     def __init__(

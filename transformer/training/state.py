@@ -29,7 +29,7 @@ def save_state(trainer: "Trainer", path: Path) -> None:
     """Write the weights, Adam's moments, the state of the dice, and the counters, atomically.
 
     Raises:
-        CheckpointError: the file could not be written; an earlier one is untouched.
+        FileError: the file could not be written; an earlier one is untouched.
     """
     tensors = {f"model.{name}": tensor for name, tensor in model_tensors(trainer.model).items()}
     for i, moments in trainer.optimizer.state_dict()["state"].items():

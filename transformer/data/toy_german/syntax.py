@@ -18,15 +18,12 @@ Word = tuple[str, tuple[Hashable, ...]]
 """A word and the units it expresses."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class NounPhrase:
-    """Determiner ("def", "indef", "no", "my", "bare"), adjective, noun and a relative clause."""
+class _OfNoun:
+    """What phrases that stand for a noun have in common."""
 
+    __slots__ = ()
     noun: lexicon.Noun
-    determiner: str = "def"
-    plural: bool = False
-    adjective: lexicon.Adjective | None = None
-    relative: Union["Clause", None] = None
+    plural: bool
 
     @property
     def agreement(self) -> str:
@@ -37,6 +34,17 @@ class NounPhrase:
     def person(self) -> str:
         """Which finite form the phrase takes as a subject: "sg" or "pl"."""
         return "pl" if self.plural else "sg"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class NounPhrase(_OfNoun):
+    """Determiner ("def", "indef", "no", "my", "bare"), adjective, noun and a relative clause."""
+
+    noun: lexicon.Noun
+    determiner: str = "def"
+    plural: bool = False
+    adjective: lexicon.Adjective | None = None
+    relative: Union["Clause", None] = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -52,21 +60,11 @@ class PronounPhrase:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class RelativePronoun:
+class RelativePronoun(_OfNoun):
     """The pronoun that opens a relative clause about a noun: it agrees with the noun."""
 
     noun: lexicon.Noun
     plural: bool = False
-
-    @property
-    def agreement(self) -> str:
-        """The gender in the singular, "pl" in the plural."""
-        return "pl" if self.plural else self.noun.gender
-
-    @property
-    def person(self) -> str:
-        """Which finite form the pronoun takes as a subject: "sg" or "pl"."""
-        return "pl" if self.plural else "sg"
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -1,16 +1,14 @@
 """The built book behind a local server, and a Chromium that may reach nothing else."""
 
-import functools
-import http.server
 import json
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
 
-from tools.browser import FLAGS, ensure_chromium
+from tests.chromium import browser, serving
+
+__all__ = ["browser"]
 
 ROOT = Path(__file__).resolve().parents[2]
 HTML = ROOT / "_build" / "html"
@@ -36,29 +34,8 @@ def _book_is_built() -> None:
         pytest.fail("The book is not built: run `make book` first.")
 
 
-class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    """Serves files without a line for each."""
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Says nothing."""
-
-
 @pytest.fixture(scope="session")
 def site(_book_is_built: None) -> Iterator[str]:
     """The address of the built book."""
-    handler = functools.partial(QuietHandler, directory=str(HTML))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """A Chromium with a fresh profile."""
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=ensure_chromium(), args=FLAGS)
-        yield chromium
-        chromium.close()
+    with serving(HTML) as address:
+        yield address

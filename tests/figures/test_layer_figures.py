@@ -10,10 +10,10 @@ from matplotlib.colors import to_rgba
 
 from transformer.figures.layers import (
     by_layer,
-    loss_curves,
     loss_over_depth,
     norm_axes,
     relu_fits,
+    smoothed_losses,
 )
 from transformer.figures.style import PALETTE
 
@@ -58,7 +58,7 @@ def test_layer_norm_colours_one_vector_and_batch_norm_one_column_padding_include
 
 
 def test_loss_curves_are_means_of_the_last_steps():
-    ax = loss_curves({"run": [4.0, 2.0, 0.0]}, window=2, references={"chance": 2.0})
+    ax = smoothed_losses({"run": [4.0, 2.0, 0.0]}, window=2, references={"chance": 2.0})
     np.testing.assert_allclose(ax.lines[0].get_ydata(), [4.0, 3.0, 1.0])
     assert list(ax.lines[1].get_ydata()) == [2.0, 2.0]
     assert [text.get_text() for text in ax.texts] == ["chance"]

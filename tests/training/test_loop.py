@@ -86,6 +86,12 @@ def test_update_n_is_made_at_rate_n_counted_from_1():
     assert [entry["rate"] for entry in metrics] == expected
 
 
+def test_the_rate_cools_down_in_the_last_share_of_the_steps():
+    metrics = small_trainer(steps=8, warmup=3, cooldown=0.5, log_every=1).train()
+    shares = [entry["rate"] / noam_rate(n, 16, 3) for n, entry in enumerate(metrics, 1)]
+    assert shares == pytest.approx([1, 1, 1, 1, 1, 0.75, 0.5, 0.25])
+
+
 def test_the_reported_loss_is_per_token_over_all_steps_since_the_last_report():
     pairs = random_pairs(30)
     n = len(list(token_batches(pairs, 25)))
@@ -308,9 +314,17 @@ def test_steps_may_be_raised_when_resuming(tmp_path):
     assert_identical(weights_of(longer), weights_of(straight))
 
 
+def test_a_run_that_has_cooled_down_cannot_be_made_longer(tmp_path):
+    small_trainer(steps=10, run_dir=tmp_path, cooldown=0.5).train()
+    longer = small_trainer(steps=14, cooldown=0.5)
+    with pytest.raises(CheckpointError, match="was made with steps=10, not 14"):
+        longer.resume(tmp_path / "checkpoint.safetensors")
+
+
 @pytest.mark.parametrize(
     ("change", "named"),
     [
+        ({"cooldown": 0.5}, "cooldown=0.0, not 0.5"),
         ({"factor": 0.5}, "factor=1.0, not 0.5"),
         ({"max_tokens": 60}, "max_tokens=50, not 60"),
         ({"seed": 1}, "seed=0, not 1"),
@@ -429,6 +443,12 @@ def test_a_sentence_longer_than_a_batch_is_an_error():
 def test_settings_below_1_are_errors(name):
     with pytest.raises(ValueError, match=rf"{name} \(0\) must be at least 1"):
         TrainingConfig(**{"steps": 1, name: 0})
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.5])
+def test_a_cooldown_that_is_no_share_is_an_error(share):
+    with pytest.raises(ValueError, match=r"is a share of the steps, 0 to 1"):
+        TrainingConfig(steps=1, cooldown=share)
 
 
 @pytest.mark.usefixtures("type_checks_off")

@@ -1,12 +1,13 @@
 """The learning rate: equation 3, its shape, and where counting begins."""
 
 import math
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transformer.training import noam_rate
+from transformer.training import linear_cooldown, noam_rate
 
 steps = st.integers(1, 10**6)
 widths = st.integers(1, 4096)
@@ -66,3 +67,17 @@ def test_there_is_no_step_before_the_first(step):
 def test_sizes_below_1_are_errors(d_model, warmup, name):
     with pytest.raises(ValueError, match=rf"{name} \(0\) must be at least 1"):
         noam_rate(1, d_model, warmup)
+
+
+@given(st.integers(1, 10_000), st.floats(0.01, 1.0))
+def test_the_cooldown_falls_in_equal_steps_to_the_last_one(n, share):
+    shares = [linear_cooldown(step, n, share) for step in range(1, n + 1)]
+    plain, cooling = shares[: int(n * (1 - share))], shares[int(n * (1 - share)) + 1 :]
+    assert set(plain) <= {1.0}
+    assert shares[-1] == pytest.approx(min(1.0, 1 / (n * share)))
+    for before, after in pairwise(cooling):
+        assert before - after == pytest.approx(1 / (n * share))
+
+
+def test_without_cooldown_the_rate_is_the_papers():
+    assert {linear_cooldown(step, 50, 0.0) for step in range(1, 51)} == {1.0}

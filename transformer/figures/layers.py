@@ -136,7 +136,7 @@ def norm_axes(lengths: Sequence[int], n_features: int = 6) -> Figure:
     return figure
 
 
-def loss_curves(
+def smoothed_losses(
     curves: Mapping[str, ArrayLike],
     *,
     references: Mapping[str, float] | None = None,

@@ -3,7 +3,7 @@
 from transformer.training.batching import Batch, make_batch, padding_share, token_batches
 from transformer.training.loop import Trainer, TrainingConfig, TrainingError
 from transformer.training.loss import label_smoothing_loss, smoothed_targets
-from transformer.training.schedule import noam_rate
+from transformer.training.schedule import linear_cooldown, noam_rate
 
 __all__ = [
     "Batch",
@@ -11,6 +11,7 @@ __all__ = [
     "TrainingConfig",
     "TrainingError",
     "label_smoothing_loss",
+    "linear_cooldown",
     "make_batch",
     "noam_rate",
     "padding_share",

@@ -18,7 +18,7 @@ from transformer.training.batching import Batch, TokenPair, make_batch, token_ba
 from transformer.training.checkpoints import save_model
 from transformer.training.loss import label_smoothing_loss
 from transformer.training.progress import progress
-from transformer.training.schedule import noam_rate
+from transformer.training.schedule import linear_cooldown, noam_rate
 from transformer.training.settings import TrainingConfig
 from transformer.training.state import load_state, save_state
 
@@ -145,8 +145,9 @@ class Trainer:
     @property
     def rate(self) -> float:
         """The learning rate of the current step."""
-        config = self.config
-        return noam_rate(self.step, self.model.config.d_model, config.warmup, config.factor)
+        c = self.config
+        rate = noam_rate(self.step, self.model.config.d_model, c.warmup, c.factor)
+        return rate * linear_cooldown(self.step, c.steps, c.cooldown)
 
     def _batches(self) -> Iterator[Batch]:
         """Epoch after epoch in an order that only the seed decides, from where we stand."""

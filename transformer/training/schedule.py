@@ -18,3 +18,11 @@ def noam_rate(step: int, d_model: int, warmup: int, factor: float = 1.0) -> floa
         if value < 1:
             raise ValueError(f"{name} ({value}) must be at least 1; the first update is step 1")
     return factor * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+
+
+def linear_cooldown(step: int, steps: int, share: float) -> float:
+    """What multiplies the rate at the end: 1, and over the last `share` of the steps down to 0.
+
+    Not in the paper, whose rate never reaches 0; it averages checkpoints instead (section 6.1).
+    """
+    return min(1.0, (steps - step + 1) / (share * steps)) if share else 1.0

@@ -13,6 +13,7 @@ class TrainingConfig:
         max_tokens: the budget of a batch, source and target each (section 5.1: 25,000).
         accumulate: batches whose gradients make one step.
         warmup, factor: of the schedule (section 5.3; the paper's factor is 1).
+        cooldown: the last share of the steps, in which the rate falls to 0 (the paper: none).
         betas, eps: Adam's (section 5.3).
         label_smoothing: epsilon_ls (section 5.4).
         clip: the largest norm of the gradient; None leaves it as it is, as the paper does.
@@ -28,6 +29,7 @@ class TrainingConfig:
     accumulate: int = 1
     warmup: int = 4000
     factor: float = 1.0
+    cooldown: float = 0.0
     betas: tuple[float, float] = (0.9, 0.98)
     eps: float = 1e-9
     label_smoothing: float = 0.1
@@ -43,5 +45,7 @@ class TrainingConfig:
         for name in ("steps", "max_tokens", "accumulate", "warmup"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} ({getattr(self, name)}) must be at least 1")
+        if not 0 <= self.cooldown <= 1:
+            raise ValueError(f"cooldown ({self.cooldown}) is a share of the steps, 0 to 1")
         if self.precision not in ("auto", "float32", "bf16"):
             raise ValueError(f"precision ({self.precision!r}) must be auto, float32 or bf16")

@@ -95,11 +95,14 @@ def _fingerprint(pairs: Sequence[TokenPair]) -> int:
 
 
 def _require_same_setup(trainer: "Trainer", path: Path, facts: dict[str, Any]) -> None:
+    # A cooling run that is told to go on for longer has cooled too early.
+    may_change = "steps" if not trainer.config.cooldown else None
     for part, settings in _setup(trainer).items():
         for key, value in settings.items():
             before = facts.get(part, {}).get(key)
-            if key != "steps" and before != value:
+            if key != may_change and before != value:
                 raise CheckpointError(
                     f"{path} was made with {key}={before}, not {value}; resume "
-                    "with the same settings (only steps may change), or use a new folder"
+                    "with the same settings (only steps may change, and not with a cooldown), "
+                    "or use a new folder"
                 )

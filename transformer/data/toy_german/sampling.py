@@ -40,6 +40,7 @@ _PEOPLE = tuple(noun for noun in lexicon.NOUNS if noun.is_a(("person",)))
 # How often: an entry that stands three times is drawn three times as often.
 _OFTEN = {"sein": 3, "liegen": 2}
 _FREE_VERBS = tuple(v for v in VERBS if v.frame != "clause" for _ in range(_OFTEN.get(v.name, 1)))
+_PLAIN_VERBS = tuple(dict.fromkeys(_FREE_VERBS))
 _CLAUSE_VERBS = tuple(verb for verb in VERBS if verb.frame == "clause")
 _DATIVE_FRAMES = ("dat", "dat acc", "like")
 _TIMES = ("present",) * 5 + ("past",) * 4 + ("future",)
@@ -86,6 +87,7 @@ class Draft:
         self.predicated: list[str] = []
         self.time_is_set = False
         self.relative_share = 0.18
+        self.has_relative = False
 
     def pick(self, options: Sequence[T]) -> T:
         """One of the options, all equally likely."""
@@ -106,7 +108,7 @@ class Draft:
             word = self.pick(("", "", "", "wer", "wen", "was", "wo", "warum"))
             verb = self.pick(_QUESTION_VERBS[word])
             return Sentence(self.clause(verb, self.pick(_TIMES), "question", word=word))
-        self.relative_share = 0.06
+        self.relative_share = 0.0  # a sentence is nested once, not twice
         return self.reported() if kind < 0.68 else self.reasoned()
 
     def reported(self) -> Sentence:
@@ -153,20 +155,21 @@ class Draft:
         word: str = "",
         role: str = "",
         given: RelativePronoun | None = None,
-        relation: str = "",
     ) -> Clause:
         """A clause around a verb.
 
-        `word` is a question word; in a relative clause `given` is the pronoun, `role` its part in
-        the clause and `relation` the preposition before it.
+        `word` is a question word; in a relative clause `given` is the pronoun and `role` its part
+        in the clause.
         """
         if verb in self.verbs and verb.frame != "adjective":
             raise Refused
         self.verbs.append(verb)
-        mode = self.mode(verb, time)
         nested = given is not None  # relative clauses are kept short
+        mode = MODES[time] if nested else self.mode(verb, time)
         denial = "" if nested else self.denial(verb, mode, position)
-        place_name = relation or self.place_name(verb, denial, word, nested=nested)
+        if denial:
+            self.relative_share = 0.0
+        place_name = self.place_name(verb, denial, word, nested=nested)
         adverb = None if denial or nested else self.adverb(verb, mode, position)
         front = self.opening(position, word, role, adverb)
         # A relative clause must not come between its noun and what English puts last.
@@ -177,9 +180,7 @@ class Draft:
             verb, mode, position, denial, given if role == "subject" else None, word
         )
         recipient: Phrase | None = None
-        if role == "recipient":
-            recipient = given
-        elif verb.frame in _DATIVE_FRAMES:
+        if verb.frame in _DATIVE_FRAMES:
             people = _OBJECTS[verb.name] if verb.frame == "dat" else _PEOPLE
             relative = ends_in_object and verb.frame == "dat"
             recipient = self.object(people, subject, "recipient", denial, relative=relative)
@@ -192,9 +193,7 @@ class Draft:
             things = _OBJECTS[verb.name]
             theme = self.object(things, subject, "theme", denial, relative=ends_in_object)
         place = None
-        if relation and given is not None:
-            place = Place(RELATIONS[relation], given)
-        elif place_name:
+        if place_name:
             place = self.place(place_name, relative=not (nested or time_last))
         clause = Clause(
             verb=verb,
@@ -275,7 +274,7 @@ class Draft:
             return self.pick(("recipient", "subject"))
         subject = clause.subject
         new = isinstance(subject, NounPhrase) and subject.determiner not in ("def", "my")
-        if not self.chance(0.3) or new:
+        if not self.chance(0.3) or new or self.has_relative:
             return "subject"
         options = [
             role
@@ -383,37 +382,22 @@ class Draft:
         chosen = NounPhrase(noun, determiner, plural, adjective if has_adjective else None)
         self.mentioned.append(chosen)
         if relative and determiner != "my" and self.chance(self.relative_share):
-            self.relative_share = 0.0  # one relative clause is enough
+            self.relative_share, self.has_relative = 0.0, True  # one relative clause is enough
             chosen = replace(chosen, relative=self.relative_clause(noun, plural))
         return chosen
 
     def relative_clause(self, noun: Noun, plural: bool) -> Clause:
-        """A clause in which the noun is the subject, an object, or stands with a preposition."""
-        role = self.pick(("subject",) * 3 + ("theme",) * 3 + ("recipient", "place"))
-        options: list[tuple[Verb, str]] = []
-        for verb in dict.fromkeys(_FREE_VERBS):
-            if role == "subject":
-                fits = noun.is_a(verb.subjects)
-            elif role == "recipient":
-                fits = noun in (_PEOPLE if verb.frame == "like" else _OBJECTS[verb.name])
-                fits = fits and verb.frame in ("dat", "like")
-            else:
-                fits = role == "theme" and verb.frame == "acc" and noun in _OBJECTS[verb.name]
-            if fits:
-                options.append((verb, ""))
-            if role == "place" and verb.frame in ("none", "acc"):
-                options += [(verb, name) for name in verb.relations if noun in _PLACES[name]]
-        options = [
-            (verb, name)
-            for verb, name in options
-            if name not in ("into", "onto", "to", "with-food")
-        ]
+        """A clause in which the noun is the subject or the object."""
+        role = self.pick(("subject", "theme"))
+        if role == "subject":
+            options = [verb for verb in _PLAIN_VERBS if noun.is_a(verb.subjects)]
+        else:
+            options = [v for v in _PLAIN_VERBS if v.frame == "acc" and noun in _OBJECTS[v.name]]
         if not options:
             raise Refused
-        verb, relation = self.pick(options)
-        time = self.pick(("present", "present", "past"))
+        verb, time = self.pick(options), self.pick(("present", "present", "past"))
         pronoun = RelativePronoun(noun, plural)
-        return self.clause(verb, time, "relative", role=role, given=pronoun, relation=relation)
+        return self.clause(verb, time, "relative", role=role, given=pronoun)
 
     def predicate(self, subject: Phrase, adverb: lexicon.Adverb | None) -> lexicon.Adjective:
         """What can be said of the subject; with an adverb only a mood, which passes."""

@@ -36,7 +36,8 @@ def vocabulary() -> tuple[list[str], list[str]]:
     for forms in lexicon.AUXILIARIES.values():
         german_words.update(forms)
     for pronoun_forms in lexicon.RELATIVE_PRONOUNS.values():
-        german_words.update(pronoun_forms.values())
+        # As an indirect object the pronoun could be spelled, but `sampling` draws none.
+        german_words.update((pronoun_forms["nom"], pronoun_forms["acc"]))
     for translations in lexicon.QUESTION_WORDS.values():
         english_words.update(translations)
     german_words.update(lexicon.CONTRACTIONS.values(), lexicon.CONJUNCTIONS, ["nicht"])

@@ -1,0 +1,124 @@
+// @ts-check
+// Controls: native inputs, so that mouse, touch, keyboard and screen reader work as everywhere.
+
+import { fresh, html } from "./elements.js";
+import { assign, watch } from "./model.js";
+
+/** @typedef {import("./model.js").Model} Model */
+
+/** @param {string} id @param {string} label @param {...(Node | string)} parts */
+function labelled(id, label, ...parts) {
+  return html("div", { class: "tfw-control" }, html("label", { for: id }, label), ...parts);
+}
+
+/**
+ * A slider for a numeric trait. Its steps run over `values` if given, else from min to max.
+ * @param {Model} model @param {string} name the trait
+ * @param {{label: string, min?: number, max?: number, step?: number, values?: number[],
+ *   format?: (value: number) => string}} options
+ */
+export function slider(model, name, options) {
+  const { label, values, format = String } = options;
+  const id = fresh(name);
+  const input = html("input", {
+    id,
+    type: "range",
+    min: values ? 0 : options.min,
+    max: values ? values.length - 1 : options.max,
+    step: values ? 1 : (options.step ?? 1),
+  });
+  const output = html("output", { for: id, class: "tfw-value" });
+
+  /** @param {number} value */
+  const nearest = (value) => {
+    if (!values) return value;
+    const distances = values.map((other) => Math.abs(other - value));
+    return distances.indexOf(Math.min(...distances));
+  };
+  const show = () => {
+    const value = model.get(name);
+    input.value = String(nearest(value));
+    output.textContent = format(value);
+    input.setAttribute("aria-valuetext", format(value));
+  };
+  input.addEventListener("input", () => {
+    const place = Number(input.value);
+    assign(model, name, values ? values[place] : place);
+  });
+  const stop = watch(model, [name], show);
+  show();
+  return { element: labelled(id, label, input, output), input, stop };
+}
+
+/**
+ * A drop-down list for a trait. Options are texts, or [text, value].
+ * @param {Model} model @param {string} name
+ * @param {{label: string, options: (string | [string, any])[]}} settings
+ */
+export function choice(model, name, settings) {
+  const id = fresh(name);
+  const options = settings.options.map((option) =>
+    Array.isArray(option) ? option : /** @type {[string, any]} */ ([option, option]),
+  );
+  const select = html(
+    "select",
+    { id },
+    ...options.map(([text], place) => html("option", { value: place }, text)),
+  );
+  const show = () => {
+    select.value = String(options.findIndex(([, value]) => value === model.get(name)));
+  };
+  select.addEventListener("change", () => assign(model, name, options[Number(select.value)][1]));
+  const stop = watch(model, [name], show);
+  show();
+  return { element: labelled(id, settings.label, select), input: select, stop };
+}
+
+/**
+ * A box to tick for a trait that is true or false.
+ * @param {Model} model @param {string} name @param {{label: string}} settings
+ */
+export function tick(model, name, settings) {
+  const id = fresh(name);
+  const input = html("input", { id, type: "checkbox" });
+  const show = () => {
+    input.checked = model.get(name);
+  };
+  input.addEventListener("change", () => assign(model, name, input.checked));
+  const stop = watch(model, [name], show);
+  show();
+  const label = html("label", { for: id }, settings.label);
+  return { element: html("div", { class: "tfw-control tfw-tick" }, input, label), input, stop };
+}
+
+/**
+ * A row of buttons of which one is pressed, for a trait. Options are texts, or [text, value].
+ * @param {Model} model @param {string} name
+ * @param {{label: string, options: (string | [string, any])[]}} settings
+ */
+export function pick(model, name, settings) {
+  const group = fresh(name);
+  const row = html("fieldset", { class: "tfw-control tfw-pick" });
+  row.append(html("legend", {}, settings.label));
+  const inputs = settings.options.map((option) => {
+    const [text, value] = Array.isArray(option) ? option : [option, option];
+    const id = fresh(name);
+    const input = html("input", { id, type: "radio", name: group });
+    input.addEventListener("change", () => assign(model, name, value));
+    row.append(html("span", {}, input, html("label", { for: id }, text)));
+    return /** @type {[HTMLInputElement, any]} */ ([input, value]);
+  });
+  const show = () => {
+    for (const [input, value] of inputs) input.checked = value === model.get(name);
+  };
+  const stop = watch(model, [name], show);
+  show();
+  return { element: row, inputs: inputs.map(([input]) => input), stop };
+}
+
+/** A button. @param {string} text @param {() => void} act */
+export function button(text, act) {
+  const node = html("button", { type: "button", class: "tfw-button" }, text);
+  node.addEventListener("click", act);
+  return node;
+}

@@ -1,0 +1,66 @@
+// @ts-check
+// Elements of a page. Text goes in as text, so nothing that a token holds becomes markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * @typedef {Object<string, string | number | boolean | null | undefined>} Attributes
+ * @typedef {Node | string | number} Child
+ */
+
+/** @param {Element} node @param {Attributes} attributes @param {Child[]} children */
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === true) node.setAttribute(name, "");
+    else if (value !== false && value != null) node.setAttribute(name, String(value));
+  }
+  node.append(...children.map((child) => (child instanceof Node ? child : String(child))));
+}
+
+/**
+ * An HTML element with its attributes and children.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag @param {Attributes} [attributes] @param {...Child} children
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
+export function html(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  fill(node, attributes, children);
+  return node;
+}
+
+/**
+ * An SVG element with its attributes and children.
+ * @template {keyof SVGElementTagNameMap} Tag
+ * @param {Tag} tag @param {Attributes} [attributes] @param {...Child} children
+ * @returns {SVGElementTagNameMap[Tag]}
+ */
+export function svg(tag, attributes = {}, ...children) {
+  const node = document.createElementNS(SVG, tag);
+  fill(node, attributes, children);
+  return node;
+}
+
+let names = 0;
+
+/** A name that no other element of the page has. @param {string} stem */
+export function fresh(stem) {
+  names += 1;
+  return `tfw-${stem}-${names}-${Math.random().toString(36).slice(2, 8)}`;
+}
+
+/**
+ * Puts off a redraw to the next frame; several calls in a frame redraw once.
+ * @param {() => void} draw
+ */
+export function oncePerFrame(draw) {
+  let due = false;
+  return () => {
+    if (due) return;
+    due = true;
+    requestAnimationFrame(() => {
+      due = false;
+      draw();
+    });
+  };
+}

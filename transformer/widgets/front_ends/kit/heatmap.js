@@ -1,0 +1,163 @@
+// @ts-check
+// A matrix as coloured cells: thousands of them on a canvas, read out by pointer and arrow keys.
+
+import { css, sequential } from "./colours.js";
+import { html } from "./elements.js";
+
+/**
+ * What a heatmap shows.
+ * @typedef {object} Matrix
+ * @property {string[]} rows @property {string[]} columns the labels
+ * @property {(row: number, column: number) => number | null} value null: no cell there
+ * @property {(value: number) => import("./colours.js").Colour} [colour] viridis of 0 to 1 if absent
+ * @property {(row: number, column: number) => string} say the read-out of a cell, in words
+ * @property {[number, number][]} [frames] cells with a frame around them
+ */
+
+/**
+ * A heatmap with its labels and its read-out. `show` draws another matrix in its place.
+ *
+ * One element takes the focus; arrow keys, Home and End move over the cells, a pointer or a finger
+ * points at them, and the read-out below says what the cell holds.
+ * @param {{label: string, rowTitle?: string, columnTitle?: string, compact?: boolean,
+ *   onPoint?: (row: number, column: number) => void}} options
+ */
+export function heatmap(options) {
+  const canvas = html("canvas", { class: "tfw-cells" });
+  const marker = html("div", { class: "tfw-marker", hidden: true });
+  const field = html("div", {
+    class: "tfw-field",
+    tabindex: 0,
+    role: "application",
+    "aria-roledescription": "heatmap",
+    "aria-label": `${options.label}. Arrow keys move over the cells.`,
+  }, canvas, marker);
+  const top = html("div", { class: "tfw-columns", "aria-hidden": "true" });
+  const left = html("div", { class: "tfw-rows", "aria-hidden": "true" });
+  const readout = html("p", { class: "tfw-readout", role: "status" });
+  const grid = html("div", { class: options.compact ? "tfw-heatmap tfw-compact" : "tfw-heatmap" },
+    html("div", { class: "tfw-column-title", "aria-hidden": "true" }, options.columnTitle ?? ""),
+    html("div", { class: "tfw-row-title", "aria-hidden": "true" }, options.rowTitle ?? ""),
+    top, left, field);
+  const element = html("div", { class: "tfw-heatmap-box" },
+    html("div", { class: "tfw-scroll" }, grid), readout);
+
+  /** @type {Matrix | null} */
+  let matrix = null;
+  /** @type {[number, number] | null} */
+  let cursor = null;
+
+  /** @param {number} row @param {number} column */
+  function point(row, column) {
+    if (!matrix || !matrix.rows.length || !matrix.columns.length) return;
+    const r = Math.min(Math.max(row, 0), matrix.rows.length - 1);
+    const c = Math.min(Math.max(column, 0), matrix.columns.length - 1);
+    cursor = [r, c];
+    marker.hidden = false;
+    marker.style.left = `${(100 * c) / matrix.columns.length}%`;
+    marker.style.top = `${(100 * r) / matrix.rows.length}%`;
+    marker.style.width = `${100 / matrix.columns.length}%`;
+    marker.style.height = `${100 / matrix.rows.length}%`;
+    readout.textContent = matrix.say(r, c);
+    options.onPoint?.(r, c);
+  }
+
+  /** @param {PointerEvent} event */
+  function pointAt(event) {
+    if (!matrix) return;
+    const box = field.getBoundingClientRect();
+    point(
+      Math.floor(((event.clientY - box.top) / box.height) * matrix.rows.length),
+      Math.floor(((event.clientX - box.left) / box.width) * matrix.columns.length),
+    );
+  }
+
+  field.addEventListener("pointermove", pointAt);
+  field.addEventListener("pointerdown", pointAt);
+  field.addEventListener("keydown", (event) => {
+    if (!matrix) return;
+    const [row, column] = cursor ?? [0, 0];
+    /** @type {Object<string, [number, number]>} */
+    const moves = {
+      ArrowUp: [row - 1, column],
+      ArrowDown: [row + 1, column],
+      ArrowLeft: [row, column - 1],
+      ArrowRight: [row, column + 1],
+      Home: [row, 0],
+      End: [row, matrix.columns.length - 1],
+    };
+    if (!(event.key in moves)) return;
+    event.preventDefault();
+    point(...moves[event.key]);
+  });
+  field.addEventListener("focus", () => {
+    if (!cursor) point(0, 0);
+  });
+
+  function draw() {
+    if (!matrix) return;
+    const { rows, columns, value } = matrix;
+    const colour = matrix.colour ?? sequential;
+    // Drawn at a whole number of dots a cell; CSS scales the picture, without blurring it.
+    const size = Math.max(1, Math.floor(480 / Math.max(rows.length, columns.length, 1)));
+    canvas.width = columns.length * size;
+    canvas.height = rows.length * size;
+    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    const gap = size > 6 ? 1 : 0;
+    for (let r = 0; r < rows.length; r += 1) {
+      for (let c = 0; c < columns.length; c += 1) {
+        const cell = value(r, c);
+        if (cell == null) continue;
+        context.fillStyle = css(colour(cell));
+        context.fillRect(c * size, r * size, size - gap, size - gap);
+      }
+    }
+    const width = Math.max(2, size / 10);
+    context.lineWidth = width;
+    context.strokeStyle = "#e69f00";
+    for (const [r, c] of matrix.frames ?? []) {
+      const inset = width / 2;
+      context.strokeRect(c * size + inset, r * size + inset, size - gap - width, size - gap - width);
+    }
+  }
+
+  /** @param {HTMLElement} box @param {string[]} labels */
+  function relabel(box, labels) {
+    const same = box.childElementCount === labels.length;
+    if (same && labels.every((text, i) => box.children[i].textContent === text)) return;
+    box.replaceChildren(...labels.map((text) => html("span", { title: text }, text)));
+  }
+
+  /** @param {Matrix} next */
+  function show(next) {
+    const resized = !matrix || matrix.rows.length !== next.rows.length
+      || matrix.columns.length !== next.columns.length;
+    matrix = next;
+    grid.style.setProperty("--tfw-row-count", String(next.rows.length));
+    grid.style.setProperty("--tfw-column-count", String(next.columns.length));
+    relabel(top, next.columns);
+    relabel(left, next.rows);
+    draw();
+    if (resized && cursor) {
+      cursor = null;
+      marker.hidden = true;
+      readout.textContent = "";
+    } else if (cursor) {
+      readout.textContent = next.say(...cursor);
+    }
+  }
+
+  return { element, field, readout, show, point };
+}
+
+/**
+ * The colour scale with its ends named.
+ * @param {{low: string, high: string, colour?: (t: number) => import("./colours.js").Colour,
+ *   from?: number}} options
+ */
+export function legend({ low, high, colour = sequential, from = 0 }) {
+  const stops = Array.from({ length: 11 }, (_, i) => css(colour(from + ((1 - from) * i) / 10)));
+  const bar = html("span", { class: "tfw-legend-bar", "aria-hidden": "true" });
+  bar.style.background = `linear-gradient(to right, ${stops.join(", ")})`;
+  return html("p", { class: "tfw-legend" }, low, bar, high);
+}

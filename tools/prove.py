@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tools.book import build_book
 from tools.browser import NoBrowserError, ensure_chromium
+from tools.front_ends import check as check_front_ends
 
 ROOT = Path(__file__).resolve().parent.parent
 REPORTS = ROOT / "_build" / "reports"
@@ -69,9 +70,14 @@ def types() -> Result:
     return Result("", run("mypy") == 0, "mypy on transformer and tools")
 
 
+def scripts() -> Result:
+    """Type checker and linter of the widgets' front ends."""
+    return Result("", check_front_ends(ROOT), "TypeScript's checker, ESLint")
+
+
 def tests() -> Result:
     """Unit and property tests."""
-    return pytest("tests", "tests", "--ignore=tests/book")
+    return pytest("tests", "tests", "--ignore=tests/book", "--ignore=tests/widgets")
 
 
 def book() -> Result:
@@ -85,7 +91,7 @@ def book() -> Result:
 
 
 def pages() -> Result:
-    """Every page in a real browser."""
+    """Every page and every widget in a real browser."""
     if not (ROOT / "_build" / "book.json").exists():
         return Result("", False, "not tried: the book was not built")
     try:
@@ -93,7 +99,7 @@ def pages() -> Result:
     except NoBrowserError as error:
         print(error, file=sys.stderr)
         return Result("", False, "not tried: no Chromium")
-    return pytest("pages", "tests/book", CHROMIUM=chromium)
+    return pytest("pages", "tests/book", "tests/widgets", CHROMIUM=chromium)
 
 
 def main() -> int:
@@ -102,6 +108,7 @@ def main() -> int:
     steps: dict[str, Callable[[], Result]] = {
         "style": style,
         "types": types,
+        "scripts": scripts,
         "tests": tests,
         "book": book,
         "pages": pages,
@@ -117,7 +124,7 @@ def main() -> int:
     print("\nWhat was proved:")
     for result in results:
         verdict = "ok    " if result.passed else "FAILED"
-        print(f"  {verdict} {result.step:<6} {result.seconds:5.0f} s  {result.what}")
+        print(f"  {verdict} {result.step:<7} {result.seconds:5.0f} s  {result.what}")
     return 0 if all(result.passed for result in results) else 1
 
 

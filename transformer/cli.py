@@ -38,7 +38,9 @@ Device = Annotated[str | None, typer.Option(help="cpu, cuda, mps; the best one b
 
 @app.command()
 def train(
-    task: Annotated[str, typer.Argument(help="copy (seconds), toy (minutes) or multi30k (hours).")],
+    task: Annotated[
+        str, typer.Argument(help="copy (seconds), toy (minutes) or multi30k (half an hour).")
+    ],
     out: Annotated[
         Path | None, typer.Option(help="Run folder to make; runs/TASK by default.")
     ] = None,

@@ -5,11 +5,13 @@
 function adapt() {
   for (const formula of document.querySelectorAll("span.math")) {
     const column = formula.closest("p, li, td, th, dd") ?? formula.parentElement;
-    const wide = formula.firstElementChild.getBoundingClientRect().width > column.clientWidth;
+    const drawn = formula.firstElementChild;
+    if (!column || !drawn) continue;
+    const wide = drawn.getBoundingClientRect().width > column.clientWidth;
     formula.classList.toggle("wide", wide);
   }
   const boxes = ".math-scroll, span.math, div.cell_output .output, div.highlight pre, pre";
-  for (const box of document.querySelectorAll(boxes)) {
+  for (const box of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(boxes))) {
     if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
   }

@@ -324,7 +324,7 @@ def test_a_run_that_has_cooled_down_cannot_be_made_longer(tmp_path):
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        ({"cooldown": 0.5}, "cooldown=0.0, not 0.5"),
+        ({"cooldown": 0.5, "steps": 10}, "cooldown=0.0, not 0.5"),
         ({"factor": 0.5}, "factor=1.0, not 0.5"),
         ({"max_tokens": 60}, "max_tokens=50, not 60"),
         ({"seed": 1}, "seed=0, not 1"),

@@ -94,7 +94,7 @@ def show(browser: Browser, folder: Path, address: str) -> Iterator[Callable[...,
     def open_page(
         widget: Widget, *, width: int = 1000, theme: str = "light", touch: bool = False
     ) -> Shown:
-        model = dependency_state([widget])[widget.model_id]
+        model = dependency_state([widget], drop_defaults=False)[widget.model_id]
         place = _extension.place_of(model["state"], model.get("buffers", []))
         (folder / "index.html").write_text(PAGE.format(theme=theme, place=place))
         context = browser.new_context(
@@ -117,7 +117,8 @@ def show(browser: Browser, folder: Path, address: str) -> Iterator[Callable[...,
             ),
         )
         page.goto(address)
-        page.wait_for_selector('.widget-place[data-state="live"]')
+        page.wait_for_selector(".widget-place[data-state]", state="attached")
+        assert page.get_attribute(".widget-place", "data-state") == "live", complaints
         return Shown(page, page.locator(".widget-place"), complaints)
 
     yield open_page

@@ -15,7 +15,7 @@ def rates_shown(text: str) -> list[float]:
 
 
 def expected(step: int, *curves: tuple[int, int, float]) -> list[float]:
-    return pytest.approx([noam_rate(step, *curve) for curve in curves], rel=0.005)
+    return pytest.approx([noam_rate(step, d, w, float(f)) for d, w, f in curves], rel=0.005)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

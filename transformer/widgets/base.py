@@ -72,7 +72,7 @@ class Widget(anywidget.AnyWidget):
         """The live view, and the twin as a picture for whatever cannot show it."""
         import matplotlib.pyplot as plt
 
-        data, metadata = super()._repr_mimebundle_(**kwargs)
+        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
         figure = self.twin()
         picture = io.BytesIO()
         figure.savefig(picture, format="png", bbox_inches="tight")

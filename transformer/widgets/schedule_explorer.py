@@ -11,7 +11,7 @@ from transformer.widgets.base import Widget
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Curve = Sequence[float]
+Curve = Sequence[int | float]
 
 
 class ScheduleExplorer(Widget):
@@ -30,7 +30,7 @@ class ScheduleExplorer(Widget):
     d_model = traitlets.Int(512, min=1).tag(sync=True)
     warmup = traitlets.Int(4000, min=1).tag(sync=True)
     factor = traitlets.Float(1.0, min=0.0).tag(sync=True)
-    kept = traitlets.List().tag(sync=True)
+    kept: traitlets.List[Any] = traitlets.List().tag(sync=True)
     steps = traitlets.Int(20_000, min=2).tag(sync=True)
     step = traitlets.Int(4000, min=1).tag(sync=True)
 
@@ -42,19 +42,21 @@ class ScheduleExplorer(Widget):
             "The learning rate over the steps of training: it rises in a straight line for the "
             "warm-up and then falls with the inverse square root of the step.",
         )
-        super().__init__(kept=[list(curve) for curve in kept], **settings)
+        super().__init__(kept=list(kept), **settings)
 
     @traitlets.validate("kept")
-    def _each_is_a_curve(self, proposal: dict[str, Any]) -> list[Curve]:
+    def _each_is_a_curve(self, proposal: dict[str, Any]) -> list[list[int | float]]:
+        curves: list[list[int | float]] = []
         for curve in proposal["value"]:
             try:
                 d_model, warmup, factor = curve
-                noam_rate(1, d_model, warmup, factor)
+                noam_rate(1, d_model, warmup, float(factor))
             except (TypeError, ValueError) as error:
                 raise traitlets.TraitError(
                     f"kept has {curve!r}, which is no (d_model, warmup, factor): {error}"
                 ) from error
-        return proposal["value"]
+            curves.append([d_model, warmup, float(factor)])
+        return curves
 
     def curves(self) -> list[tuple[int, int, float]]:
         """The settings of all curves, the moving one first."""

@@ -185,7 +185,7 @@ export function chart(options) {
     if (!curves) return;
     const { x, series } = curves;
     drawAxes();
-    lines.replaceChildren(...series.series.map(({ values, strong }, i) => svg("polyline", {
+    lines.replaceChildren(...series.map(({ values, strong }, i) => svg("polyline", {
       points: values
         .map((value, j) => `${toX(x[j]).toFixed(1)},${toY(value).toFixed(1)}`)
         .join(" "),

@@ -1,0 +1,35 @@
+"""Records a finished run for the book.
+
+Use: python -m tools.record RUN_FOLDER book/results/NAME.json
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from transformer.files import FileError, write_atomically
+from transformer.results import result_of_run
+
+
+def main(arguments: list[str]) -> int:
+    """The command line; returns the exit status."""
+    if len(arguments) != 2:
+        print((__doc__ or "").strip(), file=sys.stderr)
+        return 2
+    run, out = map(Path, arguments)
+    try:
+        result = result_of_run(run)
+        if str(result["commit"]).endswith("dirty"):
+            raise ValueError(
+                f"{run} was trained by files that no commit holds: commit, train again"
+            )
+        write_atomically(out, (json.dumps(result, indent=1) + "\n").encode())
+    except (ValueError, FileError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(f"Recorded {run} in {out}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

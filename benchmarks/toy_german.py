@@ -2,17 +2,18 @@
 
 from typing import Any
 
+from transformer.data.toy_german import ToyGerman, toy_german
 from transformer.runs import train_task
-from transformer.tasks import toy_german_task
+from transformer.tasks import TOY_PAIRS, toy_german_task
 
 SEEDS = (0, 1, 2)
 SPLITS = ("test_combinations", "test_longer")
 
 
-def train_and_score(seed: int, steps: int | None = None) -> dict[str, Any]:
+def train_and_score(corpus: ToyGerman, seed: int, steps: int | None = None) -> dict[str, Any]:
     """Train the task's recipe with a seed and translate both test sets."""
     settings = {"seed": seed} | ({"steps": steps} if steps else {})
-    task = toy_german_task(training=settings)
+    task = toy_german_task(training=settings, corpus=corpus)
     translator, metrics = train_task(task, device="cpu", show_progress=False)
     exact = {
         name: round(translator.evaluate(text.source, text.target).exact, 4)
@@ -24,8 +25,10 @@ def train_and_score(seed: int, steps: int | None = None) -> dict[str, Any]:
 
 def run(quick: bool = False) -> dict[str, Any]:
     """Three seeds; `quick` stops after a few steps, to see that it runs."""
-    task = toy_german_task()
-    runs = [train_and_score(seed, 2 if quick else None) for seed in (SEEDS[:1] if quick else SEEDS)]
+    corpus = toy_german(n_train=10_000 if quick else TOY_PAIRS)
+    task = toy_german_task(corpus=corpus)
+    seeds, steps = (SEEDS[:1], 2) if quick else (SEEDS, None)
+    runs = [train_and_score(corpus, seed, steps) for seed in seeds]
     return {
         "seed": SEEDS[0],
         "model": task.config.to_dict(),

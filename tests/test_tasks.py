@@ -1,9 +1,13 @@
 """The book's tasks: their data fit their tokenizers, their recipes their models."""
 
+from typing import Any
+
 import pytest
 
+from transformer.data.toy_german import toy_german
 from transformer.data.vocabulary import UNK_ID
 from transformer.tasks import (
+    Task,
     copy_splits,
     copy_task,
     multi30k_splits,
@@ -21,8 +25,13 @@ def test_the_copy_task_is_judged_by_sequences_that_it_has_not_seen() -> None:
     assert len(test) == 1000
 
 
+def small_toy_german_task(**settings: Any) -> Task:
+    """Of a corpus that does not take half a minute."""
+    return toy_german_task(corpus=toy_german(n_train=10_000), **settings)
+
+
 def test_toy_german_has_a_word_for_everything() -> None:
-    task = toy_german_task()
+    task = small_toy_german_task()
     for text in (task.train, *task.splits.values()):
         for line in (*text.source, *text.target):
             assert UNK_ID not in task.tokenizer.encode(line)
@@ -46,7 +55,7 @@ def test_steps_override_epochs(real_data) -> None:
     assert multi30k_splits(real_data / "multi30k") == task.splits
 
 
-@pytest.mark.parametrize("task", [copy_task, toy_german_task])
+@pytest.mark.parametrize("task", [copy_task, small_toy_german_task])
 def test_epochs_stand_in_place_of_the_recipes_steps(task) -> None:
     half, whole = (task(training={"epochs": epochs}).training for epochs in (0.5, 1))
     assert whole.steps == pytest.approx(2 * half.steps, abs=1)
@@ -63,7 +72,8 @@ def test_steps_and_epochs_together_are_refused() -> None:
 
 def test_the_splits_are_the_tasks_without_its_training() -> None:
     assert copy_splits(3) == copy_task(training={"seed": 3}).splits
-    assert toy_german_splits() == toy_german_task().splits
+    corpus = toy_german(n_train=10_000)
+    assert toy_german_splits(corpus) == toy_german_task(corpus=corpus).splits
 
 
 def test_settings_of_the_model_override_the_recipe() -> None:

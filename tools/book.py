@@ -28,6 +28,7 @@ import yaml
 
 from tools.notebooks import write_notebooks
 
+FRONT_ENDS = "transformer/widgets/front_ends"
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 EXECUTED = re.compile(r"^(?P<path>.+\.md): Executed notebook in (?P<seconds>[\d.]+) seconds")
 STARTED = re.compile(r"^(?P<path>.+\.md): Executing notebook using")
@@ -79,10 +80,10 @@ def chapters(root: Path) -> list[str]:
 
 
 def files_under(*folders: Path) -> Iterator[Path]:
-    """All files of some folders but byte code, in a fixed order."""
+    """All files of some folders but byte code and what npm installs, in a fixed order."""
     for folder in folders:
         for path in sorted(folder.rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
+            if path.is_file() and not {"__pycache__", "node_modules"} & set(path.parts):
                 yield path
 
 
@@ -99,6 +100,8 @@ def digest(root: Path, paths: Iterable[Path], *more: str) -> str:
 def execution_key(root: Path) -> str:
     """What decides a chapter's output besides its own text."""
     paths = [root / "requirements.txt", *files_under(root / "transformer", root / "book/results")]
+    # What a widget's script does, it does in the reader's browser.
+    paths = [path for path in paths if not path.is_relative_to(root / FRONT_ENDS)]
     scale = os.environ.get("TRANSFORMER_SCALE", "")
     return digest(root, paths, platform.python_version(), f"scale={scale}")
 
@@ -106,7 +109,9 @@ def execution_key(root: Path) -> str:
 def site_key(root: Path) -> str:
     """What decides the look of every page."""
     names = ("_config.yml", "_toc.yml", "book/references.bib")
-    folders = files_under(root / "book/_ext", root / "book/_static", root / "tools")
+    folders = files_under(
+        root / "book/_ext", root / "book/_static", root / "tools", root / FRONT_ENDS
+    )
     return digest(root, [*(root / name for name in names), *folders])
 
 

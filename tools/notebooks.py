@@ -27,9 +27,13 @@ EXPLAINED = re.compile(r"^(?P<title>.*?)\s*<(?P<target>[^>]+)>$")
 INSTALL = """\
 # Colab and other machines without the book: installs the book's module when it is missing.
 import importlib.util
+import sys
 
 if importlib.util.find_spec("transformer") is None:
     %pip install --quiet "transformer-book[book] @ git+{repository}"
+if "google.colab" in sys.modules:  # Colab shows widgets that are not its own when it is told to
+    from google.colab import output
+    output.enable_custom_widget_manager()
 """
 
 

@@ -18,6 +18,7 @@ from tools.browser import NoBrowserError, ensure_chromium
 from tools.front_ends import check as check_front_ends
 
 ROOT = Path(__file__).resolve().parent.parent
+IN_BROWSER = ("tests/book", "tests/widgets", "tests/live")
 REPORTS = ROOT / "_build" / "reports"
 
 
@@ -77,7 +78,7 @@ def scripts() -> Result:
 
 def tests() -> Result:
     """Unit and property tests."""
-    return pytest("tests", "tests", "--ignore=tests/book", "--ignore=tests/widgets")
+    return pytest("tests", "tests", *(f"--ignore={folder}" for folder in IN_BROWSER))
 
 
 def book() -> Result:
@@ -91,7 +92,7 @@ def book() -> Result:
 
 
 def pages() -> Result:
-    """Every page and every widget in a real browser."""
+    """Every page and every widget in a real browser, and widgets in a real JupyterLab."""
     if not (ROOT / "_build" / "book.json").exists():
         return Result("", False, "not tried: the book was not built")
     try:
@@ -99,7 +100,7 @@ def pages() -> Result:
     except NoBrowserError as error:
         print(error, file=sys.stderr)
         return Result("", False, "not tried: no Chromium")
-    return pytest("pages", "tests/book", "tests/widgets", CHROMIUM=chromium)
+    return pytest("pages", *IN_BROWSER, CHROMIUM=chromium)
 
 
 def main() -> int:

@@ -1,8 +1,7 @@
-"""What the site has beyond its theme: descriptions, notebook buttons, and nothing needless.
+"""What the site has beyond its theme: descriptions, notebook buttons, and addresses for notebooks.
 
 - every page gets a description for search engines and link previews;
 - every chapter gets buttons that open its notebook in Colab and download it;
-- the icon fonts are cut down to the icons that the pages show, unused files go;
 - the addresses of all labels are left in `_build/labels.json` for the notebooks.
 """
 
@@ -12,16 +11,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-import pydata_sphinx_theme
 from docutils import nodes
-from fontTools import subset
 from sphinx.application import Sphinx
 from sphinx.config import Config
-from sphinx.util import logging
-
-logger = logging.getLogger(__name__)
-ICON_RULE = re.compile(r'((?:\.fa-[\w-]+:before,?)+)\{content:"\\([0-9a-f]+)"')
-NEEDLESS = ("scripts/fontawesome.js", "*.map", "*.ttf", "*LICENSE.txt")
 
 
 def set_theme(app: Sphinx, config: Config) -> None:
@@ -46,7 +38,6 @@ def add_descriptions(
     doctree: nodes.document | None,
 ) -> None:
     """Writes the meta tags of one page."""
-    context["theme_assets"] = pydata_sphinx_theme.__version__
     description = first_paragraph(doctree) if doctree is not None else ""
     tags = {
         "description": description or f"{context.get('title', '')}: {app.config.html_title}",
@@ -131,49 +122,10 @@ def write_labels(app: Sphinx) -> None:
     path.write_text(json.dumps(labels, indent=1, sort_keys=True))
 
 
-def icons_shown(static: Path, pages: list[Path]) -> set[int]:
-    """The code points of all icons that the pages or the style sheets put on a page."""
-    sheet = (static / "styles" / "pydata-sphinx-theme.css").read_text()
-    named: dict[str, str] = {}
-    for selectors, code in ICON_RULE.findall(sheet):
-        named.update(dict.fromkeys(re.findall(r"\.fa-([\w-]+):before", selectors), code))
-    text = "".join(page.read_text() for page in pages)
-    text += (static / "scripts" / "pydata-sphinx-theme.js").read_text()
-    codes = {int(named[name], 16) for name in re.findall(r"fa-([\w-]+)", text) if name in named}
-    # Icons that the style sheets give to boxes and links: literal characters or escapes.
-    others = re.findall(r'--pst-icon-[\w-]+:\s*"([^"]+)"', sheet)
-    codes |= {ord(character) for value in others for character in value if len(value) == 1}
-    for path in static.rglob("*.css"):
-        if path.name != "pydata-sphinx-theme.css":
-            escapes = re.findall(r'content:\s*"\\(f[0-9a-f]{3})"', path.read_text())
-            codes |= {int(code, 16) for code in escapes}
-    return codes
-
-
-def shrink_icons(app: Sphinx) -> None:
-    """Cuts the icon fonts down and removes what no page loads."""
-    static = Path(app.outdir) / "_static"
-    fonts = sorted((static / "vendor" / "fontawesome" / "webfonts").glob("*.woff2"))
-    if not fonts:
-        return
-    codes = icons_shown(static, sorted(Path(app.outdir).rglob("*.html")))
-    options = subset.Options(flavor="woff2", notdef_outline=True, layout_features=["*"])
-    for path in fonts:
-        font = subset.load_font(str(path), options)
-        subsetter = subset.Subsetter(options)
-        subsetter.populate(unicodes=codes)
-        subsetter.subset(font)
-        subset.save_font(font, str(path), options)
-    for pattern in NEEDLESS:
-        for path in static.rglob(pattern):
-            path.unlink()
-
-
 def finish(app: Sphinx, exception: Exception | None) -> None:
     """After the pages."""
     if exception is None and app.builder.format == "html":
         write_labels(app)
-        shrink_icons(app)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

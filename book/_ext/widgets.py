@@ -3,8 +3,8 @@
 MyST-NB puts the state of every widget model into the page, scripts and style sheets included, and
 leaves it to code from other hosts to show them. This extension replaces that: each widget of the
 book becomes a place in the page with its bare state, and `_static/widgets.js` loads the front end,
-which is a file of its own. Beside it stands the widget's picture for print and for readers without
-scripts.
+which is one script for all pages. Beside it stands the widget's picture for print and for readers
+without scripts.
 """
 
 import json
@@ -17,11 +17,9 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
-from sphinx.util import logging
 
-logger = logging.getLogger(__name__)
+from transformer.widgets.base import FRONT_ENDS, STYLE, bundle
 
-FRONT_ENDS = Path(__file__).resolve().parents[2] / "transformer" / "widgets" / "front_ends"
 VIEW, STATE = (f"application/vnd.jupyter.widget-{kind}+json" for kind in ("view", "state"))
 VIEW_SCRIPT = re.compile(rf'<script type="{re.escape(VIEW)}">(.*?)</script>', re.DOTALL)
 TWIN = re.compile(r'(<div class="widget-twin[^>]*>.*?<img )[^>]*?(src="[^"]+")[^>]*>', re.DOTALL)
@@ -36,16 +34,16 @@ class KeepTwin(SphinxPostTransform):
     formats = ("html",)
 
     def run(self, **kwargs: Any) -> None:
-        """Moves the picture out of the bundle of alternatives."""
-        for bundle in list(self.document.findall(nodes.container)):
-            if bundle.get("nb_element") != "mime_bundle":
+        """Moves the picture out from among the alternatives."""
+        for shown in list(self.document.findall(nodes.container)):
+            if shown.get("nb_element") != "mime_bundle":
                 continue
-            kinds = {child["mime_type"]: child for child in bundle.children}
+            kinds = {child["mime_type"]: child for child in shown.children}
             if VIEW in kinds and "image/png" in kinds:
                 twin = nodes.container(classes=["widget-twin"])
                 twin += kinds["image/png"].children
-                bundle.remove(kinds["image/png"])
-                bundle.parent.insert(bundle.parent.index(bundle) + 1, twin)
+                shown.remove(kinds["image/png"])
+                shown.parent.insert(shown.parent.index(shown) + 1, twin)
 
 
 def place_widgets(
@@ -80,8 +78,7 @@ def place_widgets(
     context["body"] = TWIN.sub(describe, body)
     static = context["pathto"]("_static", resource=True)
     context["metatags"] = context.get("metatags", "") + (
-        f'\n<link rel="stylesheet" href="{static}/widgets/widgets.css" />'
-        f'\n<script type="module" src="{static}/widgets.js"></script>'
+        f'\n<script defer src="{static}/widgets.js"></script>'
     )
 
 
@@ -103,17 +100,27 @@ def place_of(state: dict[str, Any], buffers: list[dict[str, Any]]) -> str:
     )
 
 
-def copy_front_ends(app: Sphinx, exception: Exception | None) -> None:
-    """Each front end once, as the modules that it is made of."""
+def write_front_ends(target: Path) -> None:
+    """Each front end as a plain script with all that it imports, and their style sheet."""
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    shutil.copy(STYLE, target)
+    for path in FRONT_ENDS.glob("*.js"):
+        text = bundle(path).replace("export default", "return")
+        name = f"(globalThis.bookWidgets ??= {{}}).{path.stem}"
+        script = f"{name} = (() => {{\n{text}\n}})();\n"
+        (target / path.name).write_text(script, encoding="utf-8")
+
+
+def add_front_ends(app: Sphinx, exception: Exception | None) -> None:
+    """Puts the front ends beside the pages."""
     if exception is None and app.builder.format == "html":
-        target = Path(app.outdir) / "_static" / "widgets"
-        shutil.rmtree(target, ignore_errors=True)
-        shutil.copytree(FRONT_ENDS, target)
+        write_front_ends(Path(app.outdir) / "_static" / "widgets")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Connects the steps to the build."""
     app.add_post_transform(KeepTwin)
     app.connect("html-page-context", place_widgets, priority=700)
-    app.connect("build-finished", copy_front_ends)
+    app.connect("build-finished", add_front_ends)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -99,6 +99,15 @@ def test_byte_code_changes_nothing(tiny: Path) -> None:
     assert book.execution_key(tiny) == before
 
 
+def test_a_widgets_script_changes_the_site_and_no_output(tiny: Path) -> None:
+    script = tiny / "transformer/widgets/front_ends/new.js"
+    outputs, site = book.execution_key(tiny), book.site_key(tiny)
+    script.parent.mkdir(parents=True)
+    script.write_text("export default {};\n")
+    assert book.execution_key(tiny) == outputs
+    assert book.site_key(tiny) != site
+
+
 def test_chapter_of_the_toc_that_does_not_exist_is_named(tiny: Path, capsys) -> None:
     (tiny / "book" / "chapter.md").unlink()
     assert book.build_book(tiny) is None

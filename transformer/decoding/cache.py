@@ -7,39 +7,64 @@ layer keeps them, and a step costs one position instead of t.
 
 from collections.abc import Callable, Sequence
 
-import torch
 from torch import Tensor
 
-Project = Callable[[], tuple[Tensor, Tensor]]
+Pair = tuple[Tensor, Tensor]  # keys and values
+Project = Callable[[], Pair]
 
 
 class Growing:
-    """Self-attention: the new position's key and value are added to the earlier ones."""
+    """Self-attention: the new position's key and value are put behind the earlier ones.
+
+    Room is made for twice as many as there are. So a step writes one position, and what is held
+    is copied only now and then.
+    """
 
     def __init__(self) -> None:
-        self.held: tuple[Tensor, Tensor] | None = None
+        self.room: Pair | None = None
+        self.length = 0
 
-    def __call__(self, project: Project) -> tuple[Tensor, Tensor]:
+    @property
+    def held(self) -> Pair:
         """All keys and values so far, (batch, heads, len, width) each."""
-        new = project()
-        if self.held is not None:
-            keys, values = (torch.cat(pair, dim=2) for pair in zip(self.held, new, strict=True))
-            new = keys, values
-        self.held = new
-        return new
+        assert self.room is not None
+        return self.room[0][:, :, : self.length], self.room[1][:, :, : self.length]
+
+    def __call__(self, project: Project) -> Pair:
+        """Add the new position's, and return all."""
+        new, start = project(), self.length
+        end = start + new[0].size(2)
+        if self.room is None or end > self.room[0].size(2):
+            keys, values = (x.new_empty(*x.shape[:2], 2 * end, x.size(3)) for x in new)
+            if self.room is not None:
+                keys[:, :, :start], values[:, :, :start] = self.held
+            self.room = keys, values
+        self.room[0][:, :, start:end], self.room[1][:, :, start:end] = new
+        self.length = end
+        return self.held
+
+    def select(self, rows: Tensor) -> None:
+        """Keep these rows of the batch."""
+        if self.room is not None:
+            self.room = self.room[0][rows], self.room[1][rows]
 
 
 class Fixed:
     """Cross-attention: the memory does not change, so it is projected once."""
 
     def __init__(self) -> None:
-        self.held: tuple[Tensor, Tensor] | None = None
+        self.held: Pair | None = None
 
-    def __call__(self, project: Project) -> tuple[Tensor, Tensor]:
+    def __call__(self, project: Project) -> Pair:
         """The memory's keys and values, (batch, heads, src_len, width) each."""
         if self.held is None:
             self.held = project()
         return self.held
+
+    def select(self, rows: Tensor) -> None:
+        """Keep these rows of the batch."""
+        if self.held is not None:
+            self.held = self.held[0][rows], self.held[1][rows]
 
 
 class KeyValueCache:
@@ -58,7 +83,6 @@ class KeyValueCache:
 
     def select(self, rows: Tensor) -> None:
         """Keep the given rows of the batch, in the given order (finished sentences drop out)."""
-        for store in (store for layer in self.layers for store in layer):
-            if store.held is not None:
-                keys, values = store.held
-                store.held = keys[rows], values[rows]
+        for own, cross in self.layers:
+            own.select(rows)
+            cross.select(rows)

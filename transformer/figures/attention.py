@@ -16,6 +16,7 @@ from transformer.figures.style import DIVERGING, PALETTE, SEQUENTIAL
 
 # Inches: a letter of a token label, either side of an operator, above a matrix, at the edge.
 LETTER, GAP, TITLE, MARGIN = 0.13, 0.27, 0.72, 0.1
+STAGE_CELL = 0.7  # inches for a number of attention_stages
 SQRT_D_K = r"$\sqrt{d_k}$"
 
 
@@ -337,3 +338,72 @@ def _mark_heads(ax: Axes, n_heads: int, rows: int, width: int) -> None:
         )
         if h:
             ax.axvline(h * width, color="black", linewidth=2.5)
+
+
+def attention_stages(
+    stages: Mapping[str, ArrayLike],
+    weights: ArrayLike,
+    output: ArrayLike,
+    tokens: Sequence[str],
+) -> Figure:
+    """The scores of a head from step to step, then its weights and its output, side by side.
+
+    Args:
+        stages: name -> (tokens, tokens), where -inf is a masked score.
+        weights: (tokens, tokens).
+        output: (tokens, d_v); at most the first 4 columns are drawn.
+        tokens: the labels.
+
+    Raises:
+        ValueError: a matrix has not one row for each token.
+    """
+    scores = {name: _matrix(name, values) for name, values in stages.items()}
+    shares, outputs = _matrix("weights", weights), _matrix("output", output)
+    panels = {**scores, "weights": shares, "output": outputs[:, :4]}
+    for name, values in panels.items():
+        _require_rows(name, values, tokens)
+    # All zeros have no colour of their own, but a scale must have a length.
+    largest = max(np.abs(v[np.isfinite(v)]).max() for v in scores.values()) or 1.0
+    widths = [values.shape[1] * STAGE_CELL for values in panels.values()]
+    figure, axes = plt.subplots(
+        1,
+        len(panels),
+        figsize=(sum(widths) + 2.0, len(tokens) * STAGE_CELL + 1.2),
+        width_ratios=widths,
+        layout="constrained",
+    )
+    digits = 2 if largest < 10 else 1
+    for i, (ax, (name, values)) in enumerate(zip(axes, panels.items(), strict=True)):
+        is_weights, is_output = ax is axes[-2], ax is axes[-1]
+        limit = (np.abs(values).max() or 1.0) if is_output else largest
+        texts = [
+            [_stage_text(x, 2 if is_weights or is_output else digits) for x in r] for r in values
+        ]
+        sns.heatmap(
+            values,
+            ax=ax,
+            mask=~np.isfinite(values),  # seaborn neither colours nor writes what is masked
+            annot=np.array(texts),
+            fmt="",
+            annot_kws={"size": 13},
+            cmap=SEQUENTIAL if is_weights else DIVERGING,
+            vmin=0.0 if is_weights else -limit,
+            vmax=1.0 if is_weights else limit,
+            cbar=False,
+            linewidths=1.0,
+            xticklabels=False if is_output else list(tokens),
+            yticklabels=False if i else list(tokens),
+        )
+        for row, column in zip(*np.nonzero(~np.isfinite(values)), strict=True):
+            ax.text(column + 0.5, row + 0.5, "−∞", ha="center", va="center", fontsize=13)
+        ax.set_title(name)
+        ax.tick_params(length=0)
+        ax.tick_params(axis="y", rotation=0)
+        for label in ax.get_xticklabels():
+            label.set(rotation=45, horizontalalignment="right", rotation_mode="anchor")
+    return figure
+
+
+def _stage_text(x: float, digits: int) -> str:
+    # Rounded before it is written, and + 0.0, so that no cell says -0.0.
+    return f"{round(x, digits) + 0.0:.{digits}f}".replace("-", "−")

@@ -1,5 +1,21 @@
 """Figures that can be moved, in Jupyter, in Colab, and without a kernel on the book's pages."""
 
+from transformer.widgets.attention_heads import AttentionHeads
+from transformer.widgets.attention_stepper import AttentionStepper
+from transformer.widgets.complexity_explorer import ComplexityExplorer
+from transformer.widgets.label_smoothing_explorer import LabelSmoothingExplorer
+from transformer.widgets.mask_explorer import MaskExplorer
+from transformer.widgets.position_explorer import PositionExplorer
 from transformer.widgets.schedule_explorer import ScheduleExplorer
+from transformer.widgets.shapes_explorer import ShapesExplorer
 
-__all__ = ["ScheduleExplorer"]
+__all__ = [
+    "AttentionHeads",
+    "AttentionStepper",
+    "ComplexityExplorer",
+    "LabelSmoothingExplorer",
+    "MaskExplorer",
+    "PositionExplorer",
+    "ScheduleExplorer",
+    "ShapesExplorer",
+]

@@ -5,7 +5,7 @@ import { chart, short } from "./kit/chart.js";
 import { button, slider } from "./kit/controls.js";
 import { html, oncePerFrame } from "./kit/elements.js";
 import { assign, watch } from "./kit/model.js";
-import { noamRate } from "./maths.js";
+import { noamRate } from "./maths/schedule.js";
 
 const POINTS = 400;
 const MOST_KEPT = 5;

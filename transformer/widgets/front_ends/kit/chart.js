@@ -2,7 +2,7 @@
 // Curves over an axis, with a cursor that reads them out.
 
 import { SERIES } from "./colours.js";
-import { fresh, html, svg } from "./elements.js";
+import { OWN_KEYS, fresh, html, svg } from "./elements.js";
 
 /**
  * A curve: one value at each x of the chart.
@@ -29,7 +29,9 @@ export function ticks(low, high, n = 5) {
   const rough = (high - low) / n;
   if (!(rough > 0)) return [low];
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough) ?? rough;
+  let step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough) ?? rough;
+  // One number alone is no scale.
+  if (Math.floor(high / step) - Math.ceil(low / step) < 1) step /= 2;
   const first = Math.ceil(low / step - 1e-9);
   const count = Math.floor(high / step + 1e-9) - first + 1;
   return Array.from({ length: count }, (_, i) => (first + i) * step);
@@ -50,7 +52,9 @@ export function short(value) {
  * A chart. `show` draws other curves in place.
  * @param {{label: string, xTitle: string, yTitle: string,
  *   say: (place: number) => string,
- *   onPoint?: (place: number) => void}} options `say`: the read-out at a place of x, in words
+ *   onPoint?: (place: number) => void,
+ *   tickX?: (value: number) => string, tickY?: (value: number) => string}} options `say`: the
+ *   read-out at a place of x, in words; `tickX` and `tickY`: what stands at a place of the axes
  */
 export function chart(options) {
   const clip = fresh("clip");
@@ -63,6 +67,7 @@ export function chart(options) {
   let width = 640;
   const inner = { width: 0, height: HEIGHT - MARGIN.top - MARGIN.bottom };
   const picture = svg("svg", {
+    ...OWN_KEYS,
     class: "tfw-chart",
     tabindex: 0,
     role: "application",
@@ -155,10 +160,12 @@ export function chart(options) {
     axes.replaceChildren(
       ...ticks(range[0], range[1]).flatMap((value) => [
         svg("line", { class: "tfw-grid", x1: MARGIN.left, x2: end, y1: toY(value), y2: toY(value) }),
-        svg("text", { x: MARGIN.left - 8, y: toY(value), class: "tfw-y" }, short(value)),
+        svg("text", { x: MARGIN.left - 8, y: toY(value), class: "tfw-y" },
+          (options.tickY ?? short)(value)),
       ]),
       ...ticks(x[0], x[x.length - 1], inner.width / 110).map((value) =>
-        svg("text", { x: toX(value), y: bottom + 18, class: "tfw-x" }, short(value))),
+        svg("text", { x: toX(value), y: bottom + 18, class: "tfw-x" },
+          (options.tickX ?? short)(value))),
       svg("line", { class: "tfw-axis", x1: MARGIN.left, x2: end, y1: bottom, y2: bottom }),
       svg("text", { x: MARGIN.left + inner.width / 2, y: HEIGHT - 6, class: "tfw-title-x" },
         options.xTitle),

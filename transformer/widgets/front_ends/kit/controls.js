@@ -1,7 +1,7 @@
 // @ts-check
 // Controls: native inputs, so that mouse, touch, keyboard and screen reader work as everywhere.
 
-import { fresh, html } from "./elements.js";
+import { OWN_KEYS, fresh, html } from "./elements.js";
 import { assign, watch } from "./model.js";
 
 /** @typedef {import("./model.js").Model} Model */
@@ -21,6 +21,7 @@ export function slider(model, name, options) {
   const { label, values, format = String } = options;
   const id = fresh(name);
   const input = html("input", {
+    ...OWN_KEYS,
     id,
     type: "range",
     min: values ? 0 : options.min,
@@ -62,7 +63,7 @@ export function choice(model, name, settings) {
   );
   const select = html(
     "select",
-    { id },
+    { ...OWN_KEYS, id },
     ...options.map(([text], place) => html("option", { value: place }, text)),
   );
   const show = () => {
@@ -103,7 +104,7 @@ export function pick(model, name, settings) {
   const inputs = settings.options.map((option) => {
     const [text, value] = Array.isArray(option) ? option : [option, option];
     const id = fresh(name);
-    const input = html("input", { id, type: "radio", name: group });
+    const input = html("input", { ...OWN_KEYS, id, type: "radio", name: group });
     input.addEventListener("change", () => assign(model, name, value));
     row.append(html("span", {}, input, html("label", { for: id }, text)));
     return /** @type {[HTMLInputElement, any]} */ ([input, value]);

@@ -41,6 +41,9 @@ export function svg(tag, attributes = {}, ...children) {
   return node;
 }
 
+/** For what takes arrow keys: JupyterLab leaves them to it and does not move to another cell. */
+export const OWN_KEYS = { "data-lm-suppress-shortcuts": "true" };
+
 let names = 0;
 
 /** A name that no other element of the page has. @param {string} stem */

@@ -2,7 +2,7 @@
 // A matrix as coloured cells: thousands of them on a canvas, read out by pointer and arrow keys.
 
 import { css, sequential } from "./colours.js";
-import { html } from "./elements.js";
+import { OWN_KEYS, html } from "./elements.js";
 
 /**
  * What a heatmap shows.
@@ -24,8 +24,10 @@ import { html } from "./elements.js";
  */
 export function heatmap(options) {
   const canvas = html("canvas", { class: "tfw-cells" });
+  const dots = html("canvas");
   const marker = html("div", { class: "tfw-marker", hidden: true });
   const field = html("div", {
+    ...OWN_KEYS,
     class: "tfw-field",
     tabindex: 0,
     role: "application",
@@ -104,12 +106,28 @@ export function heatmap(options) {
     canvas.height = rows.length * size;
     const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
     const gap = size > 6 ? 1 : 0;
-    for (let r = 0; r < rows.length; r += 1) {
-      for (let c = 0; c < columns.length; c += 1) {
-        const cell = value(r, c);
-        if (cell == null) continue;
-        context.fillStyle = css(colour(cell));
-        context.fillRect(c * size, r * size, size - gap, size - gap);
+    if (rows.length && columns.length) {
+      // A dot a cell, enlarged at once: a rectangle for each would take too long for thousands.
+      dots.width = columns.length;
+      dots.height = rows.length;
+      const small = /** @type {CanvasRenderingContext2D} */ (dots.getContext("2d"));
+      const image = small.createImageData(columns.length, rows.length);
+      for (let r = 0, i = 0; r < rows.length; r += 1) {
+        for (let c = 0; c < columns.length; c += 1, i += 4) {
+          const cell = value(r, c);
+          if (cell == null) continue;
+          image.data.set(colour(cell), i);
+          image.data[i + 3] = 255;
+        }
+      }
+      small.putImageData(image, 0, 0);
+      context.imageSmoothingEnabled = false;
+      context.drawImage(dots, 0, 0, canvas.width, canvas.height);
+      for (let r = 1; gap && r <= rows.length; r += 1) {
+        context.clearRect(0, r * size - gap, canvas.width, gap);
+      }
+      for (let c = 1; gap && c <= columns.length; c += 1) {
+        context.clearRect(c * size - gap, 0, gap, canvas.height);
       }
     }
     const width = Math.max(2, size / 10);

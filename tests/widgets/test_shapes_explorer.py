@@ -1,0 +1,281 @@
+"""The shapes explorer shows what a real model of its settings does, whatever moves it."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from traitlets import TraitError
+
+import transformer
+from transformer.model import Transformer
+from transformer.widgets.shapes_explorer import PARTS, ShapesExplorer, source_line
+
+PACKAGE = Path(transformer.__file__).parent
+TINY = {"d_model": 8, "n_heads": 2, "d_ff": 12, "n_layers": 2, "vocab": 11}
+SETTINGS = [
+    {"batch": 3, "src_len": 5, "tgt_len": 4, **TINY},
+    {
+        **{"batch": 1, "src_len": 2, "tgt_len": 7, "d_model": 12, "n_heads": 3, "d_ff": 5},
+        **{"n_layers": 3, "vocab": 9},
+    },
+    {**TINY, "batch": 2, "src_len": 1, "tgt_len": 1, "n_heads": 8, "n_layers": 1, "vocab": 2},
+]
+SLIDERS = {  # label: (trait, lowest, highest)
+    "batch": ("batch", 1, 64),
+    "source length": ("src_len", 1, 100),
+    "target length": ("tgt_len", 1, 100),
+    "width d_model": ("d_model", 64, 1024),
+    "heads h": ("n_heads", 1, 32),
+    "inner width d_ff": ("d_ff", 64, 4096),
+    "layers N": ("n_layers", 1, 12),
+    "vocabulary": ("vocab", 100, 50_000),
+}
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(n.replace(",", "")) for n in re.findall(r"\d[\d,]*", text))
+
+
+def shapes(shown) -> dict[str, tuple[int, ...]]:
+    """The shape in each row of the table, by the tensor's name."""
+    rows = shown.widget.locator("[data-tensor]").evaluate_all(
+        "rows => rows.map(r => [r.dataset.tensor, r.lastElementChild.textContent])"
+    )
+    return {name: tuple(int(n) for n in re.findall(r"\d+", text)) for name, text in rows}
+
+
+def arrows(shown) -> list[tuple[int, ...]]:
+    texts = shown.widget.locator(".tfw-shapes-label").all_text_contents()
+    return [tuple(int(n) for n in re.findall(r"\d+", text)) for text in texts]
+
+
+def pressed(shown) -> list[str]:
+    return shown.widget.locator('[aria-pressed="true"]').evaluate_all(
+        "buttons => buttons.map(b => b.dataset.part)"
+    )
+
+
+def parameters(shown) -> str:
+    return shown.widget.locator(".tfw-shapes-parameters").inner_text()
+
+
+def details(shown) -> bool:
+    return shown.widget.locator(".tfw-shapes-table").count() == 1
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_every_part_is_as_in_a_real_model(show, settings):
+    widget = ShapesExplorer(**settings)
+    shown = show(widget)
+    model = Transformer(widget.config())
+    counted = 0
+    drawn = []
+    for part in PARTS:
+        shown.set("part", part)
+        real = widget.measured(part)
+        drawn.append(real["shapes"]["output"])
+        # Tokens and memory are tensors: their table has the one row.
+        expected = real["shapes"]
+        if part in ("src", "tgt", "memory"):
+            expected = {"output": expected["output"]}
+        assert shapes(shown) == expected, part
+        text = parameters(shown)
+        if real["parameters"] == 0:
+            assert text.startswith("No parameters"), part
+            continue
+        n = real["parameters"]
+        of_many = re.search(r"= ([\d,]+) in one layer, ([\d,]+) in all (\d+)\.", text)
+        if of_many:
+            assert numbers(" ".join(of_many.groups())) == (n, n * widget.n_layers, widget.n_layers)
+            counted += n * widget.n_layers
+        else:
+            assert numbers(text.split("=")[1]) == (n,), part
+            counted += 0 if "counted there" in text else n
+        assert f", {n:,} parameters." in shown.readout()
+    assert arrows(shown) == drawn
+    assert counted == model.n_parameters()
+    assert shown.readout().endswith(f"The whole model has {model.n_parameters():,}.")
+    assert shown.complaints == []
+
+
+def test_the_base_model_has_the_parameters_it_shows(show):
+    widget = ShapesExplorer()
+    count = Transformer(widget.config()).n_parameters()
+    assert show(widget).readout().endswith(f"The whole model has {count:,}.")
+
+
+def test_every_line_of_code_is_in_the_file_and_function_that_it_names(show):
+    widget = ShapesExplorer()
+    shown = show(widget)
+    assert tuple(widget.code) == PARTS
+    for part, snippets in widget.code.items():
+        assert snippets
+        for snippet in snippets:
+            text = (PACKAGE.parent / snippet["file"]).read_text()
+            tree = ast.parse(text)
+            for name in filter(None, snippet["function"].split(".")):
+                tree = next(n for n in tree.body if getattr(n, "name", "") == name)
+            if snippet["function"]:
+                text = ast.get_source_segment(text, tree)
+            lines = [line.strip() for line in text.splitlines()]
+            assert snippet["lines"]
+            assert all(lines.count(line) == 1 for line in snippet["lines"]), snippet
+        shown.set("part", part)
+        seen = [
+            t.split("\n")
+            for t in shown.widget.locator(".tfw-shapes-snippet pre").all_text_contents()
+        ]
+        assert seen == [snippet["lines"] for snippet in snippets]
+        heads = shown.widget.locator(".tfw-shapes-snippet p").all_text_contents()
+        assert [head.split(", ")[0].rstrip(":") for head in heads] == [s["file"] for s in snippets]
+
+
+def test_a_line_that_is_not_there_or_not_alone_is_a_sentence():
+    with pytest.raises(ValueError, match="0 lines of Transformer.forward contain 'xyz'"):
+        source_line(Transformer.forward, "xyz")
+    with pytest.raises(ValueError, match="give a text that exactly one line contains"):
+        source_line(transformer.masks, "return")
+
+
+def test_every_part_is_picked_by_key_mouse_and_finger(show):
+    shown = show(ShapesExplorer(part="src"), touch=True)
+    boxes = shown.widget.locator(".tfw-shapes-box")
+    assert boxes.evaluate_all("boxes => boxes.map(b => b.dataset.part)") == list(PARTS)
+
+    def picked(part):
+        shown.frame()
+        return shown.state("part") == part and pressed(shown) == [part] and details(shown)
+
+    boxes.first.focus()
+    for part in PARTS[1:]:
+        shown.page.keyboard.press("ArrowUp")
+        assert picked(part)
+    for part in PARTS[-2::-1]:
+        shown.page.keyboard.press("ArrowDown")
+        assert picked(part)
+    shown.page.keyboard.press("End")
+    assert picked("softmax")
+    shown.page.keyboard.press("Home")
+    for part in PARTS[1:]:
+        shown.page.keyboard.press("Tab")
+        shown.page.keyboard.press("Enter")
+        assert picked(part)
+    for place, part in enumerate(PARTS):
+        boxes.nth(place).click()
+        assert picked(part)
+        boxes.nth((place + 5) % len(PARTS)).tap()
+        assert picked(PARTS[(place + 5) % len(PARTS)])
+
+    back, next_ = (shown.page.get_by_role("button", name=n) for n in ("Part before", "Next part"))
+    shown.set("part", "softmax")
+    assert next_.is_disabled()
+    back.click()
+    assert picked("output")
+    back.tap()
+    assert picked("decoder_norm_3")
+    next_.press("Enter")
+    assert picked("output")
+    shown.set("part", "src")
+    assert back.is_disabled()
+    assert shown.complaints == []
+
+
+def test_sliders_move_by_key_mouse_and_finger_and_always_make_a_model(show):
+    shown = show(ShapesExplorer(), touch=True)
+    for label, (name, low, high) in SLIDERS.items():
+        slider = shown.page.get_by_label(label, exact=True)
+        box = slider.bounding_box()
+        slider.press("Home")
+        assert shown.state(name) == low
+        slider.press("End")
+        assert shown.state(name) == high
+        slider.tap(position={"x": 2, "y": box["height"] / 2})
+        assert shown.state(name) == low
+        slider.click(position={"x": box["width"] - 2, "y": box["height"] / 2})
+        assert shown.state(name) == high
+    width, heads = (shown.page.get_by_label(name, exact=True) for name in list(SLIDERS)[3:5])
+    width.press("Home")
+    for _ in range(6):
+        heads.press("Home")
+        for _ in range(6):
+            shown.frame()
+            d_model, n_heads = shown.state("d_model"), shown.state("n_heads")
+            ShapesExplorer(d_model=d_model, n_heads=n_heads)  # raises what makes no model
+            assert f"d_k = {d_model // n_heads}." in shown.readout()
+            heads.press("ArrowRight")
+        width.press("ArrowRight")
+    assert (shown.state("d_model"), shown.state("n_heads")) == (1024, 32)
+
+
+def test_settings_that_make_no_model_are_a_sentence_in_the_page(show):
+    shown = show(ShapesExplorer())
+    for width, heads, says in ((100, 8, "8 heads do not divide a width of 100"), (9, 3, "is odd")):
+        shown.set("n_heads", heads)
+        shown.set("d_model", width)
+        assert says in shown.readout()
+        assert not details(shown)
+        assert set(arrows(shown)) == {()}
+        shown.check()
+    shown.set("d_model", 12)
+    assert details(shown)
+    assert shapes(shown)["query"] == (2, 3, 7, 4)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1000, 360])
+def test_reads_well_everywhere(show, theme, width):
+    largest = {name: high for name, _, high in SLIDERS.values()}
+    shown = show(ShapesExplorer(**largest), theme=theme, width=width)
+    for part in ("cross", "softmax", "encoder_norm_1"):
+        shown.set("part", part)
+        shown.check()
+
+
+def test_code_never_becomes_markup(show):
+    shown = show(ShapesExplorer())
+    lines = ["<b>x</b>", "<script>window.bad = 1</script>", "שלום"]
+    shown.set("code", {"encoder_self": [{"file": "<i>f</i>", "function": "<b>", "lines": lines}]})
+    seen = shown.widget.locator(".tfw-shapes-snippet pre").text_content()
+    assert seen == "\n".join(lines)
+    assert shown.widget.locator(".tfw-shapes-snippet :is(b, i, script)").count() == 0
+    shown.set("part", "<b>no part</b>")
+    assert "no part" not in shown.widget.inner_text()
+    assert shown.complaints == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"d_model": 512, "n_heads": 7}, r"n_heads \(7\) must divide d_model \(512\)"),
+        ({"d_model": 9, "n_heads": 3}, r"d_model \(9\) must be even.*choose 10"),
+        ({"n_heads": 0}, "n_heads"),
+        ({"batch": 0}, "batch"),
+        ({"src_len": 1025}, "src_len"),
+        ({"tgt_len": 0}, "tgt_len"),
+        ({"d_ff": 0}, "d_ff"),
+        ({"n_layers": 0}, "n_layers"),
+        ({"vocab": 1}, "vocab"),
+        ({"part": "decoder"}, "part"),
+    ],
+)
+def test_settings_that_make_no_sense_are_a_sentence(settings, named):
+    with pytest.raises(TraitError, match=named):
+        ShapesExplorer(**settings)
+
+
+def test_a_part_that_is_not_there_is_named():
+    with pytest.raises(ValueError, match="there is no part 'decoder'; choose one of src, "):
+        ShapesExplorer().measured("decoder")
+
+
+def test_the_twin_writes_the_same_shapes():
+    widget = ShapesExplorer(**SETTINGS[0])
+    texts = " ".join(text.get_text() for text in widget.twin().axes[0].texts)
+    written = {
+        tuple(map(int, shape.split(", "))) for shape in re.findall(r"\((\d+(?:, \d+)+)\)", texts)
+    }
+    for part in ("src", "tgt", "memory", "encoder_self", "decoder_self", "cross", "output"):
+        measured = widget.measured(part)["shapes"]
+        for name in {"output", "scores"} & measured.keys():
+            assert measured[name] in written, (part, name)

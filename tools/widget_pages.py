@@ -1,0 +1,131 @@
+"""A widget on a page of its own, as the book shows it: no kernel, no other host.
+
+The browser tests and the benchmark of the widgets open their pages here.
+"""
+
+import functools
+import http.server
+import importlib.util
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ipywidgets.embed import dependency_state
+from playwright.sync_api import Browser, Locator, Page
+
+from transformer.widgets.base import FRONT_ENDS, Widget
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = """<!doctype html>
+<html lang="en" data-theme="{theme}" style="color-scheme: {theme}">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>A widget</title><link rel="icon" href="data:,">
+<link rel="stylesheet" href="_static/widgets/widgets.css">
+<script defer src="_static/widgets.js"></script></head>
+<body><main><h1>A widget</h1>{place}</main></body></html>"""
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    """Serves files without a line for each."""
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Says nothing."""
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """The address under which a folder is served meanwhile."""
+    handler = functools.partial(QuietHandler, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@dataclass
+class WidgetPage:
+    """A widget on its page, and what the browser complained about."""
+
+    page: Page
+    widget: Locator
+    complaints: list[str]
+
+
+@dataclass
+class WidgetSite:
+    """A folder with the front ends as a built book has them, and where it is served."""
+
+    folder: Path
+    address: str
+
+    def open(
+        self,
+        browser: Browser,
+        widget: Widget,
+        *,
+        width: int = 1000,
+        theme: str = "light",
+        touch: bool = False,
+    ) -> WidgetPage:
+        """Shows a widget, in a context of its own; `page.context.close()` ends it."""
+        content = PAGE.format(theme=theme, place=place_of(widget))
+        (self.folder / "index.html").write_text(content, encoding="utf-8")
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, has_touch=touch, reduced_motion="reduce"
+        )
+        page = context.new_page()
+        complaints: list[str] = []
+        page.on(
+            "console",
+            lambda m: complaints.append(m.text) if m.type in ("error", "warning") else None,
+        )
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on(
+            "request",
+            lambda r: (
+                complaints.append(f"request to {r.url}")
+                if not r.url.startswith((self.address, "data:", "blob:"))
+                else None
+            ),
+        )
+        page.goto(self.address)
+        page.wait_for_selector(".widget-place[data-state]", state="attached")
+        if page.get_attribute(".widget-place", "data-state") != "live":
+            context.close()
+            raise RuntimeError(f"{type(widget).__name__} did not start: {complaints}")
+        return WidgetPage(page, page.locator(".widget-place"), complaints)
+
+
+@contextmanager
+def widget_site(folder: Path) -> Iterator[WidgetSite]:
+    """Fills an empty folder with the front ends and serves it meanwhile."""
+    static = folder / "_static"
+    _extension().write_front_ends(static / "widgets")
+    shutil.copytree(FRONT_ENDS, folder / "modules")  # for those who ask a module of the kit
+    shutil.copy(ROOT / "book/_static/widgets.js", static)
+    with serving(folder) as address:
+        yield WidgetSite(folder, address)
+
+
+def place_of(widget: Widget) -> str:
+    """The element that holds a widget on a page of the book."""
+    model = dependency_state([widget], drop_defaults=False)[widget.model_id]
+    place: str = _extension().place_of(model["state"], model.get("buffers", []))
+    return place
+
+
+@functools.cache
+def _extension() -> Any:
+    """The Sphinx extension, which lies beside the chapters and not in a package."""
+    spec = importlib.util.spec_from_file_location("_widgets", ROOT / "book/_ext/widgets.py")
+    if spec is None or spec.loader is None:
+        raise ImportError("book/_ext/widgets.py is missing")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

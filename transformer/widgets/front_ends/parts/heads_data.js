@@ -1,0 +1,118 @@
+// @ts-check
+// The weights of all heads, unpacked, and what each head does on the whole.
+
+/** @typedef {{source: string[], target: string[], alignment: [number, number][]}} HeadsExample */
+/** @typedef {{heads: Object<string, number[]>, examples: HeadsExample[]}} HeadsContents */
+
+/**
+ * One head: its weights row by row, in thousandths.
+ * @typedef {object} Head
+ * @property {Uint16Array} cells
+ * @property {string[]} rows the tokens that look
+ * @property {string[]} columns the tokens that are looked at
+ * @property {[number, number][]} links the true alignment, if it is cross-attention
+ */
+
+/** @typedef {(example: number, kind: string, layer: number, head: number) => Head} HeadsReader */
+
+// The front end draws for each kind: whose tokens ask, whose are looked at.
+/** @type {Object<string, ["source" | "target", "source" | "target"]>} */
+const HEADS_SIDES = {
+  "encoder self": ["source", "source"],
+  "decoder self": ["target", "target"],
+  cross: ["target", "source"],
+};
+
+/**
+ * How to reach each head. Null if bytes and names do not belong together (one of them is late).
+ * @param {Uint8Array} bytes all low bytes, then all high bytes
+ * @param {HeadsContents} contents
+ * @returns {HeadsReader | null}
+ */
+export function headsReader(bytes, contents) {
+  const count = bytes.length / 2;
+  const all = new Uint16Array(count);
+  for (let i = 0; i < count; i += 1) all[i] = bytes[i] | (bytes[count + i] << 8);
+  /** @type {Map<string, Head>} */
+  const heads = new Map();
+  let start = 0;
+  contents.examples.forEach((example, e) => {
+    for (const kind of headsKinds(contents)) {
+      const [rows, columns] = HEADS_SIDES[kind].map((side) => example[side]);
+      const links = kind === "cross" ? example.alignment : [];
+      contents.heads[kind].forEach((number, layer) => {
+        for (let head = 0; head < number; head += 1) {
+          const end = start + rows.length * columns.length;
+          const cells = all.subarray(start, end);
+          heads.set(`${e} ${kind} ${layer} ${head}`, { cells, rows, columns, links });
+          start = end;
+        }
+      });
+    }
+  });
+  if (start !== count) return null;
+  return (example, kind, layer, head) =>
+    /** @type {Head} */ (heads.get(`${example} ${kind} ${layer} ${head}`));
+}
+
+/** The kinds of attention that a model has. @param {HeadsContents} contents */
+export function headsKinds(contents) {
+  return Object.keys(HEADS_SIDES).filter((kind) => kind in contents.heads);
+}
+
+const LOGS = Float64Array.from({ length: 1001 }, (_, i) => (i ? i * Math.log2(i) : 0));
+
+/** @param {number[]} values */
+const average = (values) =>
+  values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : null;
+
+/**
+ * What a head does on the whole; null where a number makes no sense.
+ * @param {Head} head @param {boolean} self whether queries and keys are the same tokens
+ */
+export function headStatistics({ cells, rows, columns, links }, self) {
+  const width = columns.length;
+  const at = (/** @type {number} */ row, /** @type {number} */ column) =>
+    cells[row * width + column] / 1000;
+  const bits = [];
+  for (let row = 0; row < rows.length; row += 1) {
+    let sum = 0;
+    let logs = 0;
+    for (let i = row * width; i < (row + 1) * width; i += 1) {
+      sum += cells[i];
+      logs += LOGS[cells[i]];
+    }
+    // A row without weights asks nothing; the others are scaled to a sum of 1.
+    if (sum) bits.push(Math.max(0, Math.log2(sum) - logs / sum));
+  }
+  const both = Math.min(rows.length, width);
+  /** @type {Map<number, number>} */
+  const aligned = new Map();
+  for (const [row, column] of links) aligned.set(row, (aligned.get(row) ?? 0) + at(row, column));
+  return {
+    entropy: average(bits),
+    previous: self
+      ? average(Array.from({ length: both - 1 }, (_, i) => at(i + 1, i))) : null,
+    diagonal: average(Array.from({ length: both }, (_, i) => at(i, i))),
+    aligned: average([...aligned.values()]),
+  };
+}
+
+/** A number with three decimals, or a dash. @param {number | null} value */
+export function thousandth(value) {
+  return value == null ? "\u2013" : value.toFixed(3);
+}
+
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+
+/**
+ * A token in quotation marks; with its place if it is there more than once.
+ * @param {string[]} tokens @param {number} place
+ */
+export function quoted(tokens, place) {
+  const token = tokens[place];
+  // Letters that run to the left would otherwise turn the words around them.
+  const text = RIGHT_TO_LEFT.test(token) ? `\u2068${token}\u2069` : token;
+  const twice = tokens.indexOf(token) !== tokens.lastIndexOf(token);
+  return `"${text}"${twice ? ` (token ${place + 1})` : ""}`;
+}

@@ -79,6 +79,16 @@ def test_evaluate_prints_bleu_with_its_signature(copy_run: Path) -> None:
     assert "tok:13a" in done.stdout
 
 
+def test_a_beam_is_kept_beside_the_greedy_scores(copy_run: Path) -> None:
+    done = run("evaluate", str(copy_run), "--beam", "2")
+    assert done.returncode == 0, done.stderr
+    assert "test beam 2: BLEU" in done.stdout
+    kept = json.loads((copy_run / "scores.json").read_text())
+    assert {"test", "test beam 2"} <= kept.keys()
+    done = run("translate", str(copy_run), "--beam", "2", stdin="1 2 3\n")
+    assert len(done.stdout.split()) >= 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

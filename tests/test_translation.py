@@ -31,6 +31,16 @@ def test_translations_come_back_in_the_order_of_the_sentences(translator: Transl
     assert len(set(together)) > 1, "the test needs sentences that differ"
 
 
+def test_a_beam_changes_the_search_and_not_the_order(translator: Translator) -> None:
+    texts = ["ein Hund läuft .", "Hund", "ein Hund", "ein Hund schläft ."]
+    wide = translator.translate(texts, beam_size=4, length_penalty=0.0)
+    assert wide == [translator.translate([t], beam_size=4, length_penalty=0.0)[0] for t in texts]
+    assert wide != translator.translate(texts)
+    assert translator.translate(texts, beam_size=1) == translator.translate(texts)
+    with pytest.raises(ValueError, match=r"beam_size \(0\) must be at least 1"):
+        translator.translate(texts, beam_size=0)
+
+
 @pytest.mark.parametrize("text", ["", "  ", "\t"])
 def test_an_empty_sentence_is_named_by_its_number(translator: Translator, text: str) -> None:
     with pytest.raises(ValueError, match="sentence 2 is empty"):

@@ -19,6 +19,7 @@ from tools.front_ends import check as check_front_ends
 
 ROOT = Path(__file__).resolve().parent.parent
 IN_BROWSER = ("tests/book", "tests/widgets", "tests/live")
+MOST_WORKERS = 4  # each takes up to 2 GB of memory
 REPORTS = ROOT / "_build" / "reports"
 
 
@@ -51,10 +52,15 @@ def counts(report: Path) -> str:
 
 
 def pytest(name: str, *arguments: str, **environ: str) -> Result:
-    """One run of pytest, counted."""
+    """One run of pytest, spread over the cores, and counted."""
     report = REPORTS / f"{name}.xml"
     report.unlink(missing_ok=True)
-    code = run("pytest", f"--junitxml={report}", *arguments, **environ)
+    workers = min(os.cpu_count() or 1, MOST_WORKERS)
+    spread = ("-n", str(workers), "--dist=worksteal") if workers > 1 else ()
+    # Each worker has a core; with more threads than cores they would wait for each other.
+    threads = os.environ.get("OMP_NUM_THREADS", "1" if spread else "")
+    environ |= {"OMP_NUM_THREADS": threads} if threads else {}
+    code = run("pytest", f"--junitxml={report}", *spread, *arguments, **environ)
     what = counts(report) if report.exists() else "did not run"
     return Result("", code == 0, f"{what} ({report.relative_to(ROOT)})")
 

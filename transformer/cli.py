@@ -33,6 +33,9 @@ DataFolder = Annotated[
     Path | None,
     typer.Option(help="Folder of Multi30k's .gz files; without it they are downloaded."),
 ]
+Beam = Annotated[
+    int, typer.Option(help="Width of the search; 1 is greedy, the paper's is 4.", min=1)
+]
 Device = Annotated[str | None, typer.Option(help="cpu, cuda, mps; the best one by default.")]
 
 
@@ -127,6 +130,7 @@ def translate(
     text: Annotated[
         Path | None, typer.Argument(help="A file with a sentence a line; else standard input.")
     ] = None,
+    beam: Beam = 1,
     device: Device = None,
 ) -> None:
     """Translate sentences, one a line."""
@@ -134,7 +138,7 @@ def translate(
 
     translator, _ = load_run(run, pick_device(device))
     lines = read_lines(text) if text else sys.stdin.read().splitlines()
-    for line in translator.translate(lines):
+    for line in translator.translate(lines, beam_size=beam):
         typer.echo(line)
 
 
@@ -145,6 +149,7 @@ def evaluate(
     split: Annotated[
         list[str] | None, typer.Option(help="Which split; may be given again. All by default.")
     ] = None,
+    beam: Beam = 1,
     device: Device = None,
 ) -> None:
     """Score a run on its task's test data: sacreBLEU with its signature, and exact matches."""
@@ -157,16 +162,17 @@ def evaluate(
         case _:
             splits = multi30k_splits(data)
     chosen = {name: chosen_split(splits, name) for name in split or splits}
-    for line in _report(translator, chosen, run):
+    for line in _report(translator, chosen, run, beam):
         typer.echo(line)
 
 
-def _report(translator: Any, splits: dict[str, Any], out: Path) -> Iterable[str]:
+def _report(translator: Any, splits: dict[str, Any], out: Path, beam: int = 1) -> Iterable[str]:
     """Score the splits, keep the scores in the run folder, and say them."""
     path = out / "scores.json"
     kept = json.loads(path.read_text()) if path.exists() else {}
     for name, text in splits.items():
-        scores = translator.evaluate(text.source, text.target)
+        scores = translator.evaluate(text.source, text.target, beam_size=beam)
+        name += f" beam {beam}" if beam > 1 else ""
         kept[name] = scores.to_dict()
         write_atomically(path, (json.dumps(kept, indent=2) + "\n").encode())
         yield (

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from transformer.data.vocabulary import BOS_ID, EOS_ID
-from transformer.decoding import greedy_search
+from transformer.decoding import beam_search, greedy_search
 from transformer.introspect import record_attention
 from transformer.model import Transformer
 from transformer.text import Tokenizer, load_tokenizer, save_tokenizer
@@ -77,32 +77,54 @@ class Translator:
         self.model = model
         self.tokenizer = tokenizer
 
-    def translate(self, texts: Sequence[str], *, max_tokens: int = 4096) -> list[str]:
-        """Translate sentences by greedy search, in batches of at most `max_tokens` tokens.
+    def translate(
+        self,
+        texts: Sequence[str],
+        *,
+        beam_size: int = 1,
+        length_penalty: float = 0.6,
+        max_tokens: int = 4096,
+    ) -> list[str]:
+        """Translate sentences, in batches of at most `max_tokens` tokens.
+
+        Args:
+            texts: the sentences.
+            beam_size: how wide the search is; 1 is greedy search, the paper's is 4.
+            length_penalty: alpha of section 6.1, where beam_size is more than 1.
+            max_tokens: counts each beginning of a beam.
 
         Raises:
             ValueError: a sentence is empty or too long; the message gives its number.
         """
+        if beam_size < 1:
+            raise ValueError(f"beam_size ({beam_size}) must be at least 1")
         sources = [self._encode(text, f"sentence {i}") for i, text in enumerate(texts, 1)]
         device = next(self.model.parameters()).device
         outputs = [""] * len(sources)
-        for indices in token_batches([(ids, ()) for ids in sources], max_tokens):
+        # A wide beam does not forbid a sentence.
+        budget = max([max_tokens // beam_size, *(len(ids) + 1 for ids in sources)])
+        for indices in token_batches([(ids, ()) for ids in sources], budget):
             src = pad([[*sources[i], EOS_ID] for i in indices], self.model.config.pad_id)
             limit = min(src.size(1) + EXTRA_LENGTH, self.model.config.max_len)
-            found = greedy_search(
-                self.model, src.to(device), bos_id=BOS_ID, eos_id=EOS_ID, max_len=limit
-            )
+            search: dict[str, Any] = {"bos_id": BOS_ID, "eos_id": EOS_ID, "max_len": limit}
+            if beam_size == 1:
+                found = greedy_search(self.model, src.to(device), **search)
+            else:
+                search |= {"beam_size": beam_size, "length_penalty": length_penalty}
+                found = beam_search(self.model, src.to(device), **search)
             for i, hypotheses in zip(indices, found, strict=True):
                 outputs[i] = self.tokenizer.decode(hypotheses[0].tokens)
         return outputs
 
-    def evaluate(self, sources: Sequence[str], references: Sequence[str]) -> Scores:
+    def evaluate(
+        self, sources: Sequence[str], references: Sequence[str], *, beam_size: int = 1
+    ) -> Scores:
         """Translate and compare with one reference each."""
         if not sources or len(sources) != len(references):
             raise ValueError(
                 f"{len(sources)} sentences and {len(references)} references; give as many of both"
             )
-        return score(self.translate(sources), references)
+        return score(self.translate(sources, beam_size=beam_size), references)
 
     def attention(self, source: str, target: str | None = None) -> Attention:
         """The attention weights for a sentence and its translation (the model's own if None).

@@ -86,3 +86,8 @@ class KeyValueCache:
         for own, cross in self.layers:
             own.select(rows)
             cross.select(rows)
+
+    def reorder(self, rows: Tensor) -> None:
+        """Put the target's rows into another order; the source of each place stays the same."""
+        for own, _ in self.layers:
+            own.select(rows)

@@ -39,13 +39,7 @@ def greedy_search(
     Raises:
         ValueError: max_len does not fit the model, or a token id is out of range.
     """
-    limit, vocab_size = model.config.max_len, model.config.tgt_vocab_size
-    if not 1 <= max_len <= limit:
-        raise ValueError(f"max_len ({max_len}) must be between 1 and the model's max_len ({limit})")
-    for name, token, lowest in (("bos_id", bos_id, 0), ("eos_id", eos_id, -1)):
-        if not lowest <= token < vocab_size:
-            last = vocab_size - 1
-            raise ValueError(f"{name} ({token}) must be a token of the target, 0 to {last}")
+    check_limits(model, bos_id, eos_id, max_len)
     training = model.training
     model.eval()
     try:
@@ -59,6 +53,17 @@ def greedy_search(
     finally:
         model.train(training)
     return [[hypothesis] for hypothesis in found]
+
+
+def check_limits(model: Transformer, bos_id: int, eos_id: int, max_len: int) -> None:
+    """Raises ValueError if a search with these settings makes no sense for the model."""
+    limit, vocab_size = model.config.max_len, model.config.tgt_vocab_size
+    if not 1 <= max_len <= limit:
+        raise ValueError(f"max_len ({max_len}) must be between 1 and the model's max_len ({limit})")
+    for name, token, lowest in (("bos_id", bos_id, 0), ("eos_id", eos_id, -1)):
+        if not lowest <= token < vocab_size:
+            last = vocab_size - 1
+            raise ValueError(f"{name} ({token}) must be a token of the target, 0 to {last}")
 
 
 def _search(

@@ -27,11 +27,12 @@ def model_of(vocab_size: int, seed: int = 0):
 
 
 @torch.no_grad()
-def log_probability(model, src, tokens, ended):
-    """Of a whole hypothesis, by one pass without a cache."""
-    steps = model(src, torch.tensor([[BOS, *tokens]]))[0].float().log_softmax(-1)
-    wanted = [*tokens, EOS] if ended else tokens
-    return sum(steps[t, token].item() for t, token in enumerate(wanted))
+def log_probabilities(model, src, outputs, ended):
+    """Of whole hypotheses of one length, by one pass without a cache."""
+    read = torch.tensor([[BOS, *tokens] for tokens in outputs])
+    steps = model(src.expand(len(read), -1), read).float().log_softmax(-1)
+    wanted = torch.tensor([[*tokens, EOS] if ended else tokens for tokens in outputs])
+    return steps.gather(2, wanted[:, :, None]).sum((1, 2)).tolist()
 
 
 def exhaustive(model, src, max_len, alpha):
@@ -39,9 +40,9 @@ def exhaustive(model, src, max_len, alpha):
     others = [token for token in range(model.config.tgt_vocab_size) if token != EOS]
     found = []
     for n in range(max_len + 1):
-        for tokens in itertools.product(others, repeat=n):
-            ended = n < max_len
-            total = log_probability(model, src, tokens, ended)
+        outputs, ended = list(itertools.product(others, repeat=n)), n < max_len
+        totals = log_probabilities(model, src, outputs, ended)
+        for tokens, total in zip(outputs, totals, strict=True):
             found.append(Hypothesis(list(tokens), total / penalty(n + ended, alpha)))
     return sorted(found, key=lambda hypothesis: -hypothesis.score)
 
@@ -90,7 +91,7 @@ def test_scores_are_those_of_the_model_and_best_first():
             assert EOS not in h.tokens
             ended = len(h.tokens) < 12
             n_ended += ended
-            total = log_probability(model, src[i : i + 1], h.tokens, ended)
+            (total,) = log_probabilities(model, src[i : i + 1], [h.tokens], ended)
             assert h.score == pytest.approx(total / penalty(len(h.tokens) + ended, 0.6), abs=1e-4)
     assert n_ended
 

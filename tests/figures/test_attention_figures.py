@@ -16,6 +16,8 @@ from transformer.figures.attention import (
     temperature_curves,
 )
 from transformer.figures.heatmaps import attention_heads, attention_heatmap
+from transformer.figures.masks import attention_masks
+from transformer.figures.style import literal
 
 QUERIES, KEYS = ["we", "see"], ["wir", "sehen", "euch"]
 
@@ -191,3 +193,16 @@ def test_temperature_curves_name_the_keys_and_the_marks():
 def test_temperature_curves_refuse_weights_that_do_not_fit():
     with pytest.raises(ValueError, match="3 temperatures and 2 labels"):
         temperature_curves([0.1, 1.0, 10.0], np.zeros((2, 3)), ["a", "b"])
+
+
+def test_dollar_signs_in_tokens_are_letters() -> None:
+    """Between two of them matplotlib reads a formula, and fails at what is none."""
+    tokens = ["$x_$", "$", r"\frac$"]
+    ax = attention_heatmap(np.eye(3), tokens, tokens)
+    ax.figure.draw_without_rendering()
+    assert [label.get_text() for label in ax.get_xticklabels()] == literal(tokens)
+    mask = np.ones((3, 3), dtype=bool)
+    attention_masks({"mask": (mask, tokens, tokens)}).draw_without_rendering()
+    broken = attention_heatmap(np.eye(3), list("abc"), list("abc"), title="$x_$")
+    with pytest.raises(ValueError, match="x_"):
+        broken.figure.draw_without_rendering()

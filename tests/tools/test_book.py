@@ -42,7 +42,11 @@ def tiny(tmp_path: Path) -> Path:
         shutil.copytree(ROOT / name, tmp_path / name)
     shutil.copy(ROOT / "book/references.bib", tmp_path / "book")
     (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: book/chapter\n")
-    (tmp_path / "transformer").mkdir()
+    # The page's extension takes the widgets' scripts from the package.
+    widgets = ROOT / "transformer/widgets"
+    shutil.copytree(widgets / "front_ends", tmp_path / "transformer/widgets/front_ends")
+    shutil.copy(widgets / "base.py", tmp_path / "transformer/widgets")
+    (tmp_path / "transformer/widgets/__init__.py").touch()
     (tmp_path / "transformer/__init__.py").write_text('WORD = "first"\n')
     write(tmp_path, CHAPTER)
     return tmp_path
@@ -102,7 +106,6 @@ def test_byte_code_changes_nothing(tiny: Path) -> None:
 def test_a_widgets_script_changes_the_site_and_no_output(tiny: Path) -> None:
     script = tiny / "transformer/widgets/front_ends/new.js"
     outputs, site = book.execution_key(tiny), book.site_key(tiny)
-    script.parent.mkdir(parents=True)
     script.write_text("export default {};\n")
     assert book.execution_key(tiny) == outputs
     assert book.site_key(tiny) != site

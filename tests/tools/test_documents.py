@@ -9,8 +9,12 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "LICENSE-TEXT.md"]
 
 
-def test_example_of_the_readme_runs() -> None:
-    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+def test_examples_of_the_readme_run() -> None:
+    example, *others = re.findall(
+        r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL
+    )
+    for other in others:
+        exec(other, {})
     names: dict[str, object] = {}
     exec(example, names)
     shapes = re.findall(r"attention\[\"(.*?)\"\]\.shape\s+# \((.*?)\)", example)

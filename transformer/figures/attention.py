@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from transformer.attention import scaled_dot_product_attention
-from transformer.figures.style import DIVERGING, PALETTE, SEQUENTIAL
+from transformer.figures.style import DIVERGING, PALETTE, SEQUENTIAL, literal
 
 # Inches: a letter of a token label, either side of an operator, above a matrix, at the edge.
 LETTER, GAP, TITLE, MARGIN = 0.13, 0.27, 0.72, 0.1
@@ -391,8 +391,8 @@ def attention_stages(
             vmax=1.0 if is_weights else limit,
             cbar=False,
             linewidths=1.0,
-            xticklabels=False if is_output else list(tokens),
-            yticklabels=False if i else list(tokens),
+            xticklabels=False if is_output else literal(tokens),
+            yticklabels=False if i else literal(tokens),
         )
         for row, column in zip(*np.nonzero(~np.isfinite(values)), strict=True):
             ax.text(column + 0.5, row + 0.5, "−∞", ha="center", va="center", fontsize=13)

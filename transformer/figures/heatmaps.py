@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from transformer.figures.style import SEQUENTIAL
+from transformer.figures.style import SEQUENTIAL, literal
 
 MOST_ANNOTATED_CELLS = 100
 
@@ -56,8 +56,8 @@ def attention_heatmap(
     }
     sns.heatmap(
         array,
-        xticklabels=list(key_tokens),
-        yticklabels=list(query_tokens),
+        xticklabels=literal(key_tokens),
+        yticklabels=literal(query_tokens),
         ax=ax,
         **(settings | heatmap),
     )

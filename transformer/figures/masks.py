@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 from numpy.typing import ArrayLike
 
 from transformer.figures.heatmaps import attention_heatmap, check_weights
-from transformer.figures.style import PALETTE
+from transformer.figures.style import PALETTE, literal
 
 MAY_ATTEND, LATER, PADDING = "may attend", "hidden: a later token", "hidden: padding"
 # Dark, light and white differ in lightness too, so the three survive a grey print.
@@ -107,8 +107,8 @@ def mask_heatmap(
         ax.add_patch(plt.Rectangle((column, row), 1, 1, fill=False, edgecolor=edge, hatch=hatch))
     ax.set_aspect("equal")
     ax.set_ylim(len(query_tokens), 0)
-    ax.set_xticks(np.arange(len(key_tokens)) + 0.5, list(key_tokens))
-    ax.set_yticks(np.arange(len(query_tokens)) + 0.5, list(query_tokens))
+    ax.set_xticks(np.arange(len(key_tokens)) + 0.5, literal(key_tokens))
+    ax.set_yticks(np.arange(len(query_tokens)) + 0.5, literal(query_tokens))
     for label in ax.get_xticklabels():
         label.set(rotation=60, ha="right", rotation_mode="anchor")
     ax.set_title(title)

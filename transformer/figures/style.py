@@ -1,5 +1,7 @@
 """One look for all figures: legible from the back row, safe for colour-blind readers."""
 
+from collections.abc import Sequence
+
 import matplotlib as mpl
 import seaborn as sns
 from cycler import cycler
@@ -9,6 +11,11 @@ from cycler import cycler
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 SEQUENTIAL = "viridis"  # for weights and probabilities, 0 to 1
 DIVERGING = "RdBu_r"  # for values around 0
+
+
+def literal(tokens: Sequence[str]) -> list[str]:
+    """Tokens as labels that show every letter: matplotlib reads a formula between two dollars."""
+    return [token.replace("$", r"\$") for token in tokens]
 
 
 def use_style() -> None:

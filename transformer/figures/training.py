@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from transformer.figures.style import PALETTE, SEQUENTIAL
+from transformer.figures.style import PALETTE, SEQUENTIAL, literal
 
 
 def learning_rates(
@@ -84,8 +84,8 @@ def target_distributions(
         vmax=1,
         cbar=False,
         linewidths=0.5,
-        xticklabels=list(columns),
-        yticklabels=list(rows),
+        xticklabels=literal(columns),
+        yticklabels=literal(rows),
         annot_kws={"fontsize": 13},
         ax=ax,
     )

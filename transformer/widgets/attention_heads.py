@@ -116,10 +116,7 @@ class AttentionHeads(Widget):
         from transformer.figures.heatmaps import attention_heads, attention_heatmap
 
         labels = self._labels[self.example]
-        # A dollar sign would begin a formula.
-        rows, columns = (
-            [token.replace("$", r"\$") for token in labels[side]] for side in KINDS[self.kind]
-        )
+        rows, columns = (labels[side] for side in KINDS[self.kind])
         layers = self._layers[self.example][self.kind]
         links = labels["alignment"] if self.kind == "cross" else []
         frames = [(row, column) for row, column in links]

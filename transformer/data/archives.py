@@ -1,0 +1,99 @@
+"""Data files in a folder or in an archive, read without unpacking anything to the disk."""
+
+import lzma
+import re
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from transformer.data.parallel import DataError
+
+LARGEST_FILE = 512 * 2**20
+LARGEST_ARCHIVE = 4 * 2**30
+MOST_FILES = 100_000
+
+
+def read_files(place: Path | str, wanted: re.Pattern[str]) -> dict[str, bytes]:
+    """The files with wanted names in a folder and those below it, or in a .tar, .tgz or .zip.
+
+    Args:
+        place: the folder or the archive.
+        wanted: matches the names to read, folders left out.
+
+    Returns:
+        Contents by name, folders left out.
+
+    Raises:
+        DataError: the place is missing, damaged or no archive; a name is there twice with different
+            contents; or the archive is poisoned: names that lead out of it, sizes of no corpus.
+    """
+    place = Path(place)
+    if not place.exists():
+        raise DataError(f"there is no folder or archive {place}")
+    found: dict[str, bytes] = {}
+    try:
+        for name, content in _in_folder(place, wanted) if place.is_dir() else _in(place, wanted):
+            if found.get(name, content) != content:
+                raise DataError(f"{place} holds two different files {name}; keep one of them")
+            found[name] = content
+    except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
+        raise DataError(f"could not read {place} ({error}); fetch it again") from error
+    except tarfile.TarError as error:
+        raise DataError(
+            f"{place} is no whole .tar, .tgz or .zip archive ({error}); a web page saved in its "
+            "place, or a download that broke off? Fetch it again"
+        ) from error
+    return found
+
+
+def _in_folder(folder: Path, wanted: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:
+    for path in sorted(folder.rglob("*")):
+        if wanted.fullmatch(path.name) and path.is_file():
+            yield path.name, path.read_bytes()
+
+
+def _in(archive: Path, wanted: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:
+    guard = _Guard(archive)
+    if zipfile.is_zipfile(archive):
+        with zipfile.ZipFile(archive) as opened:
+            entries = opened.infolist()
+            for entry in entries:
+                guard.admit(entry.filename, entry.file_size)
+            for entry in entries:
+                name = PurePosixPath(entry.filename).name
+                if wanted.fullmatch(name) and not entry.is_dir():
+                    yield name, opened.read(entry)
+        return
+    with tarfile.open(archive) as opened:
+        # One after the other: what comes behind a file that is refused is never unpacked.
+        for member in opened:
+            guard.admit(member.name, member.size)
+            name = PurePosixPath(member.name).name
+            if wanted.fullmatch(name) and member.isfile():
+                file = opened.extractfile(member)
+                assert file is not None
+                yield name, file.read()
+
+
+class _Guard:
+    """Refuses poisoned archives, by the names and sizes that they state; no more is ever read."""
+
+    def __init__(self, archive: Path) -> None:
+        self.archive = archive
+        self.files = self.bytes = 0
+
+    def admit(self, name: str, size: int) -> None:
+        path = PurePosixPath(name)
+        self.files += 1
+        self.bytes += size
+        reason = ""
+        if path.is_absolute() or ".." in path.parts:
+            reason = f"its file {name!r} leads out of the archive"
+        elif size > LARGEST_FILE:
+            reason = f"its file {name!r} would take {size / 2**20:,.0f} MB, which no text takes"
+        elif self.bytes > LARGEST_ARCHIVE or self.files > MOST_FILES:
+            reason = "it would unpack to more than any corpus holds"
+        if reason:
+            raise DataError(f"{self.archive} is refused: {reason}")

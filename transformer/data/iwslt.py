@@ -1,0 +1,125 @@
+"""TED talks of the IWSLT campaigns (2014, 2016, 2017): training text with tags, tests as XML."""
+
+import re
+from dataclasses import dataclass
+from html import unescape
+from pathlib import Path
+
+from transformer.data.archives import read_files
+from transformer.data.parallel import DataError, ParallelText
+
+# In the training files every line that starts like a tag is about the talk, not of it.
+TAG = re.compile(r"\s*<")
+# "mteval", the format of the test sets. The files are no well-formed XML in every campaign, and a
+# parser of XML would follow entities; what is asked of them is read here.
+DOCUMENT = re.compile(
+    r"<doc\b[^>]*\bdocid=\"([^\"]*)\"[^>]*>(.*?)</doc>", re.DOTALL | re.IGNORECASE
+)
+SEGMENT = re.compile(r"<seg\b[^>]*\bid=\"([^\"]*)\"[^>]*>(.*?)</seg>", re.DOTALL | re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class IWSLT:
+    """What a folder or archive of a campaign holds for one pair of languages.
+
+    Attributes:
+        train: the training text, None where there is none.
+        sets: the development and test sets, by names such as "TED.tst2014".
+        metadata_lines: how many lines of the training files were about the talks.
+    """
+
+    train: ParallelText | None
+    sets: dict[str, ParallelText]
+    metadata_lines: int
+
+
+def load_iwslt(place: Path | str, *, source: str = "de", target: str = "en") -> IWSLT:
+    """Read a campaign's files from a folder, a .tgz or a .zip, whichever way they are nested.
+
+    Args:
+        place: where `train.tags.de-en.de` or `IWSLT16.TED.tst2014.de-en.de.xml` lie.
+        source, target: the languages, as in the files' names; the files of both directions serve.
+
+    Raises:
+        DataError: there are no such files, or the two sides of one do not belong together.
+    """
+    pair = f"(?:{re.escape(source)}-{re.escape(target)}|{re.escape(target)}-{re.escape(source)})"
+    side = f"(?P<side>{re.escape(source)}|{re.escape(target)})"
+    train = re.compile(rf"train\.tags\.{pair}\.{side}")
+    test = re.compile(rf"IWSLT\d+\.(?P<set>[\w.]+)\.{pair}\.{side}\.xml")
+    files = read_files(place, re.compile(f"{train.pattern}|{_unnamed(test)}"))
+    texts: dict[str, dict[str, tuple[str, str]]] = {}
+    for name, content in sorted(files.items()):
+        match = train.fullmatch(name) or test.fullmatch(name)
+        assert match is not None
+        key = match.groupdict().get("set", "")
+        earlier = texts.setdefault(key, {}).setdefault(match["side"], (name, _text(name, content)))
+        if earlier[0] != name:
+            raise DataError(
+                f"{place} holds {earlier[0]} and {name}, the same text in two releases; keep one"
+            )
+    if not texts:
+        raise DataError(
+            f"{place} holds no IWSLT files of {source} and {target}: none is named "
+            f"train.tags.{source}-{target}.{source} or IWSLT16.TED.tst2014.{source}-{target}."
+            f"{source}.xml"
+        )
+    for sides in texts.values():
+        for language in (source, target):
+            if language not in sides:
+                (name, _), *_ = sides.values()
+                raise DataError(f"{place} holds {name}, but not its other side in {language!r}")
+    both = {key: (sides[source], sides[target]) for key, sides in texts.items()}
+    tagged = both.pop("", None)
+    text, metadata = _tagged(*tagged) if tagged else (None, 0)
+    return IWSLT(text, {key: _mteval(*sides) for key, sides in both.items()}, metadata)
+
+
+def _unnamed(pattern: re.Pattern[str]) -> str:
+    return re.sub(r"\(\?P<\w+>", "(?:", pattern.pattern)
+
+
+def _text(name: str, content: bytes) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{name} is not UTF-8 text (byte {error.start:,})") from error
+
+
+def _tagged(source: tuple[str, str], target: tuple[str, str]) -> tuple[ParallelText, int]:
+    """The training text without the lines about the talks, and how many those were."""
+    texts, n_lines = [], 0
+    for _, text in (source, target):
+        lines = text.removesuffix("\n").split("\n")
+        texts.append([line.strip() for line in lines if not TAG.match(line)])
+        n_lines += len(lines)
+    # Releases differ in what they tell about a talk on which side; its sentences must be as many.
+    if len(texts[0]) != len(texts[1]):
+        raise DataError(
+            f"{source[0]} has {len(texts[0]):,} lines of text and {target[0]} {len(texts[1]):,}; "
+            "they must be translations line by line: fetch both again from the same place"
+        )
+    return ParallelText(*texts), n_lines - 2 * len(texts[0])
+
+
+def _mteval(source: tuple[str, str], target: tuple[str, str]) -> ParallelText:
+    """The segments of a set, those of the same document and number put together."""
+    sides = [_segments(*side) for side in (source, target)]
+    if sides[0].keys() != sides[1].keys():
+        document, number = sorted(sides[0].keys() ^ sides[1].keys())[0]
+        raise DataError(
+            f"segment {number} of document {document} stands in only one of {source[0]} and "
+            f"{target[0]}: they do not belong together"
+        )
+    return ParallelText(list(sides[0].values()), [sides[1][key] for key in sides[0]])
+
+
+def _segments(name: str, text: str) -> dict[tuple[str, str], str]:
+    segments = {
+        (document, number): unescape(" ".join(segment.split()))
+        for document, body in DOCUMENT.findall(text)
+        for number, segment in SEGMENT.findall(body)
+    }
+    if not segments:
+        raise DataError(f"{name} holds no <seg> within a <doc>; it is no mteval file")
+    return segments

@@ -5,11 +5,16 @@ of the module's functions checks the types and the tensor shapes in their signat
 """
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 from jaxtyping import install_import_hook
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 install_import_hook("transformer", "beartype.beartype")
 
@@ -33,3 +38,16 @@ def real_data() -> Path:
     if named:
         pytest.fail(f"TRANSFORMER_TEST_DATA is {named}, which is not a folder")
     pytest.skip(f"no real data: set TRANSFORMER_TEST_DATA, or put it into {path}")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator["Browser"]:
+    """A Chromium with a fresh profile; one for all tests, since a process can drive only one."""
+    from playwright.sync_api import sync_playwright
+
+    from tools.browser import FLAGS, ensure_chromium
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=ensure_chromium(), args=FLAGS)
+        yield chromium
+        chromium.close()

@@ -35,6 +35,7 @@ GROUPS = ("media", "supports", "layer", "container")
 TAG, URL = re.compile(r"<[^>]+>"), re.compile(r"url\((['\"]?)(?!data:|#)([^)'\"]+)\1\)")
 WORD = re.compile(r"[\w-]+")
 VARIABLE = re.compile(r"(?<=[{;\s])(--[\w-]+)\s*:(?:[^;{}\"']|\"[^\"]*\"|'[^']*')*(?:;|(?=\}))")
+READ = re.compile(r"var\(\s*(--[\w-]+)")
 SEARCH = re.compile(
     r'\s*<script src="[^"]*(?:searchtools|language_data|searchindex)\.js"></script>'
 )
@@ -88,6 +89,12 @@ def words_of(folder: Path) -> set[str]:
     return words | {word.lower() for word in words}
 
 
+def variables_of(folder: Path) -> set[str]:
+    """What scripts and pages read of the sheets' variables; a name may go on behind these."""
+    paths = [*folder.rglob("*.html"), *(folder / "_static").rglob("*.js")]
+    return {name for path in paths for name in READ.findall(path.read_text(encoding="utf-8"))}
+
+
 def needed(selector: list[Any], words: set[str]) -> bool:
     """Whether something on the pages could match; what stands in brackets is not looked at."""
     before = ""
@@ -117,12 +124,12 @@ def selectors(prelude: list[Any]) -> Iterator[list[Any]]:
     yield part
 
 
-def purged(rules: list[Any], words: set[str]) -> str:
-    """The rules that something on the pages could use."""
+def purged(rules: list[Any], words: set[str] | None) -> str:
+    """The rules that something on the pages could use; without words, all of them."""
     kept = []
     for rule in rules:
         if rule.type == "qualified-rule":
-            parts = [p for p in selectors(rule.prelude) if needed(p, words)]
+            parts = [p for p in selectors(rule.prelude) if words is None or needed(p, words)]
             if parts:
                 heads = ",".join(tinycss2.serialize(part).strip() for part in parts)
                 kept.append(f"{heads}{{{tinycss2.serialize(rule.content).strip()}}}")
@@ -141,8 +148,11 @@ def purged(rules: list[Any], words: set[str]) -> str:
     return "\n".join(kept)
 
 
-def merge_sheets(static: Path, sheets: list[str], words: set[str]) -> None:
-    """Writes the merged sheet; addresses in it are seen from its folder."""
+def merge_sheets(static: Path, sheets: list[str], words: set[str], variables: set[str]) -> None:
+    """Writes the merged sheet; addresses in it are seen from its folder.
+
+    `variables` are the beginnings of the names that scripts and pages read.
+    """
     merged = []
     for name in sheets:
 
@@ -151,20 +161,23 @@ def merge_sheets(static: Path, sheets: list[str], words: set[str]) -> None:
             return f'url("{posixpath.relpath(target, posixpath.dirname(SITE))}")'
 
         text = URL.sub(moved, (static / name).read_text(encoding="utf-8"))
-        merged.append(purged(tinycss2.parse_stylesheet(text, True, True), words))
-    text = without_idle_variables("\n".join(merged))
+        # Our own sheets are small, and our scripts put names of classes together.
+        used = None if name in OWN_SHEETS else words
+        merged.append(purged(tinycss2.parse_stylesheet(text, True, True), used))
+    text = without_idle_variables("\n".join(merged), variables)
     # Nobody waits for a font.
     text = re.sub(r"font-display:\s*block", "font-display:swap", text)
     (static / SITE).write_text(text, encoding="utf-8")
 
 
-def without_idle_variables(text: str) -> str:
+def without_idle_variables(text: str, variables: set[str]) -> str:
     """Drops custom properties that nothing reads, and then those that only these have read."""
+    elsewhere = tuple(variables)
     while True:
-        read = set(re.findall(r"var\(\s*(--[\w-]+)", text))
+        read = set(READ.findall(text))
 
         def kept(match: re.Match[str], read: set[str] = read) -> str:
-            return match[0] if match[1] in read else ""
+            return match[0] if match[1] in read or match[1].startswith(elsewhere) else ""
 
         shorter = VARIABLE.sub(kept, text)
         if shorter == text:
@@ -258,7 +271,7 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
         lighten(path, options)
     sheets = getattr(app.env, "book_sheets", None)
     if sheets:
-        merge_sheets(static, sheets, words_of(folder))
+        merge_sheets(static, sheets, words_of(folder), variables_of(folder))
     shrink_fonts(static, sorted(folder.rglob("*.html")))
     for pattern in NEEDLESS:
         for path in static.rglob(pattern):

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.chromium import browser, serving
-
-__all__ = ["browser"]
+from tools.widget_pages import serving
 
 ROOT = Path(__file__).resolve().parents[2]
 HTML = ROOT / "_build" / "html"

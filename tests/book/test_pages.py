@@ -151,7 +151,7 @@ def test_a_first_visit_is_light(browser: Browser, site: str, document: str) -> N
     context = browser.new_context(viewport={"width": PHONE[0], "height": PHONE[1]})
     page = context.new_page()
     loaded: list[Response] = []
-    page.on("response", loaded.append)
+    page.on("response", lambda response: loaded.append(response))
     page.goto(f"{site}/{document}.html", wait_until="networkidle")
     wake_widgets(page)
     weights = {

@@ -16,10 +16,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.chromium import browser
-
-__all__ = ["browser"]
-
 ROOT = Path(__file__).resolve().parents[2]
 STARTS_WITHIN = 180  # seconds; on a busy machine it is slow
 ENDS_WITHIN = 60

@@ -8,11 +8,8 @@ import matplotlib.pyplot as plt
 import pytest
 from playwright.sync_api import Browser
 
-from tests.chromium import browser
 from tools.widget_pages import WidgetPage, WidgetSite, widget_site
 from transformer.widgets.base import Widget
-
-__all__ = ["browser"]
 
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
 

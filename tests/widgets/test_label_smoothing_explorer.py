@@ -156,9 +156,9 @@ def test_what_python_sets_is_shown(show):
     [
         ({"vocab_size": 1}, "vocab_size"),
         ({"smoothing": 1.0}, "smoothing"),
-        ({"smoothing": math.nan}, "smoothing is not a number"),
+        ({"smoothing": math.nan}, "smoothing .nan. must be a finite number"),
         ({"p": 0.0}, r"p \(0.0\) must lie between 0 and 1"),
-        ({"p": math.nan}, r"p \(nan\) must lie between 0 and 1"),
+        ({"p": math.nan}, r"p \(nan\) must be a finite number"),
     ],
 )
 def test_settings_that_make_no_sense_are_a_sentence(settings, named):

@@ -97,6 +97,7 @@ def test_what_python_sets_is_shown(show):
         ({"kept": [(512, 4000)]}, r"no \(d_model, warmup, factor\)"),
         ({"kept": [(0, 4000, 1.0)]}, r"d_model \(0\) must be at least 1"),
         ({"step": 0}, "step"),
+        ({"factor": float("nan")}, "factor .nan. must be a finite number"),
     ],
 )
 def test_settings_that_make_no_sense_are_a_sentence(settings, named):

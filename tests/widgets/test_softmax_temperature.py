@@ -70,6 +70,7 @@ def test_tokens_stay_text(show):
     ("settings", "named"),
     [
         ({"temperature": 0.0}, "temperature"),
+        ({"temperature": float("nan")}, "temperature .nan. must be a finite number"),
         ({"scores": []}, "scores"),
         ({"scores": [("cat", float("nan"))]}, "scores must hold finite numbers"),
         ({"scores": [("cat", float("inf"))]}, "scores must hold finite numbers"),

@@ -1,6 +1,7 @@
 """What every widget is: traits in Python, an ES module in the browser, a figure for paper."""
 
 import io
+import math
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,17 @@ def bundle(front_end: Path) -> str:
 
     add(front_end.resolve())
     return "\n".join(parts.values())
+
+
+class Number(traitlets.Float):
+    """A float that is finite: a slider has no place for NaN."""
+
+    def validate(self, obj: Any, value: Any) -> float:
+        """Refuses what is no finite number or outside the range."""
+        number: float = super().validate(obj, value)
+        if not math.isfinite(number):
+            raise traitlets.TraitError(f"{self.name} ({number}) must be a finite number")
+        return number
 
 
 class Widget(anywidget.AnyWidget):

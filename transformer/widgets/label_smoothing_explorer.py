@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transformer.training.loss import smoothed_targets
-from transformer.widgets.base import Widget
+from transformer.widgets.base import Number, Widget
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,8 +34,8 @@ class LabelSmoothingExplorer(Widget):
     """
 
     vocab_size = traitlets.Int(8, min=2, max=1_000_000).tag(sync=True)
-    smoothing = traitlets.Float(0.1, min=0.0, max=0.9).tag(sync=True)
-    p = traitlets.Float(0.5).tag(sync=True)
+    smoothing = Number(0.1, min=0.0, max=0.9).tag(sync=True)
+    p = Number(0.5).tag(sync=True)
 
     def __init__(self, **settings: Any) -> None:
         settings.setdefault(
@@ -54,13 +54,6 @@ class LabelSmoothingExplorer(Widget):
                 f"p ({p}) must lie between 0 and 1, or one of its logarithms is infinite"
             )
         return p
-
-    @traitlets.validate("smoothing")
-    def _is_a_number(self, proposal: dict[str, Any]) -> float:
-        smoothing = float(proposal["value"])
-        if math.isnan(smoothing):
-            raise traitlets.TraitError("smoothing is not a number; give one from 0 to 0.9")
-        return smoothing
 
     def target(self) -> Float[Tensor, " vocab"]:
         """q: the probability that each token should get, the true one first."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 from transformer.training.schedule import noam_rate
-from transformer.widgets.base import Widget
+from transformer.widgets.base import Number, Widget
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,7 +29,7 @@ class ScheduleExplorer(Widget):
 
     d_model = traitlets.Int(512, min=1).tag(sync=True)
     warmup = traitlets.Int(4000, min=1).tag(sync=True)
-    factor = traitlets.Float(1.0, min=0.0).tag(sync=True)
+    factor = Number(1.0, min=0.0).tag(sync=True)
     kept: traitlets.List[Any] = traitlets.List().tag(sync=True)
     steps = traitlets.Int(20_000, min=2).tag(sync=True)
     step = traitlets.Int(4000, min=1).tag(sync=True)

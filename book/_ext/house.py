@@ -128,9 +128,8 @@ def name_side_bars(folder: Path) -> None:
     """Makes the side bar a landmark, for those who move from landmark to landmark."""
     for path in folder.rglob("*.html"):
         page = path.read_text(encoding="utf-8")
-        named = page.replace(
-            f"{SIDE_BAR} class=", f'{SIDE_BAR} role="region" aria-label="Book" class='
-        )
+        landmark = f'{SIDE_BAR} role="region" aria-label="Book" class='
+        named = page.replace(f"{SIDE_BAR} class=", landmark)
         if named != page:
             path.write_text(named, encoding="utf-8")
 

@@ -164,6 +164,18 @@ def test_a_first_visit_is_light(browser: Browser, site: str, document: str) -> N
     assert sum(weights.values()) <= 400_000, weights
 
 
+def test_widgets_live_on_a_page_opened_from_the_disk(browser: Browser, document: str) -> None:
+    """Without any server, as somebody does who has downloaded the book."""
+    page = browser.new_page()
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto((HTML / f"{document}.html").as_uri())
+    wake_widgets(page)
+    assert page.locator('.widget-place:not([data-state="live"])').count() == 0
+    assert complaints == []
+    page.close()
+
+
 def test_internal_links_lead_somewhere(browser: Browser, site: str, document: str) -> None:
     """Every link to the book's own pages finds the file and the anchor in it."""
     page = browser.new_page()

@@ -79,6 +79,23 @@ def test_evaluate_prints_bleu_with_its_signature(copy_run: Path) -> None:
     assert "tok:13a" in done.stdout
 
 
+def test_averaged_checkpoints_are_a_run(tmp_path) -> None:
+    folder = tmp_path / "copy"
+    made = run(
+        *("train", "copy", "--out", str(folder), "--steps", "6", "--keep", "2"),
+        *("--checkpoint-every", "3", "--no-score", *TINY),
+    )
+    assert made.returncode == 0, made.stderr
+    done = run("average", str(folder), "--last", "2")
+    assert done.returncode == 0, done.stderr
+    assert "average-2" in done.stdout
+    scored = run("evaluate", str(folder / "average-2"))
+    assert "test: BLEU" in scored.stdout
+    refused = run("average", str(folder), "--last", "3")
+    assert refused.returncode == 1
+    assert "train with --keep 3" in refused.stderr
+
+
 def test_a_beam_is_kept_beside_the_greedy_scores(copy_run: Path) -> None:
     done = run("evaluate", str(copy_run), "--beam", "2")
     assert done.returncode == 0, done.stderr

@@ -10,7 +10,7 @@ import typer
 
 from transformer.data.parallel import DataError
 from transformer.files import FileError, write_atomically
-from transformer.runs import RunError, load_run, train_task
+from transformer.runs import RunError, average_run, load_run, train_task
 from transformer.runtime import pick_device
 from transformer.tasks import (
     TASKS,
@@ -62,6 +62,7 @@ def train(
     precision: Annotated[str | None, typer.Option(help="auto, float32 or bf16.")] = None,
     compile: Annotated[bool, typer.Option(help="Use torch.compile.")] = False,
     checkpoint_every: Annotated[int | None, typer.Option(help="Steps between two.")] = None,
+    keep: Annotated[int | None, typer.Option(help="Last checkpoints kept for averaging.")] = None,
     evaluate_every: Annotated[int | None, typer.Option(help="Steps between two.")] = None,
     evaluate_on: Annotated[str | None, typer.Option(help="Split to score meanwhile.")] = None,
     evaluate_sentences: Annotated[int, typer.Option(help="So many of its sentences.")] = 200,
@@ -97,6 +98,7 @@ def train(
         precision=precision,
         compile=compile or None,
         checkpoint_every=checkpoint_every,
+        keep=keep,
         evaluate_every=evaluate_every,
     )
     model = _given(
@@ -164,6 +166,20 @@ def evaluate(
     chosen = {name: chosen_split(splits, name) for name in split or splits}
     for line in _report(translator, chosen, run, beam):
         typer.echo(line)
+
+
+@app.command()
+def average(
+    run: RunFolder,
+    last: Annotated[int, typer.Option(help="So many of the kept checkpoints.", min=1)] = 5,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder to make; RUN/average-LAST by default.")
+    ] = None,
+) -> None:
+    """Average the last checkpoints of a run (train with --keep) into a run of their own."""
+    folder = average_run(run, last, out)
+    typer.echo(f"The mean of the last {last} checkpoints is in {folder}")
+    typer.echo(f"Score it: python -m transformer evaluate {folder}")
 
 
 def _report(translator: Any, splits: dict[str, Any], out: Path, beam: int = 1) -> Iterable[str]:

@@ -4,6 +4,7 @@ import json
 import platform
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import asdict
 from importlib.metadata import version
@@ -15,8 +16,9 @@ import torch
 from transformer.files import write_atomically
 from transformer.model import Transformer
 from transformer.tasks import Task
-from transformer.text import save_tokenizer
-from transformer.training import Trainer
+from transformer.text import load_tokenizer, save_tokenizer
+from transformer.training import Trainer, average_models
+from transformer.training.averaging import kept_weights
 from transformer.translation import Translator
 
 
@@ -77,6 +79,36 @@ def load_run(
     translator = Translator.load(folder)
     translator.model.to(device)
     return translator, facts
+
+
+def average_run(folder: Path | str, last: int, out: Path | str | None = None) -> Path:
+    """Average the weights that a run has kept of its last checkpoints; return the new run's folder.
+
+    Raises:
+        RunError: the run has not kept as many, or there is something in the new folder.
+    """
+    folder = Path(folder)
+    _, facts = load_run(folder)
+    paths = kept_weights(folder)
+    if len(paths) < last:
+        raise RunError(
+            f"{folder} has kept the weights of {len(paths)} checkpoints, not of {last}; train with "
+            f"--keep {last} and a smaller --checkpoint-every, or average fewer"
+        )
+    out = Path(out) if out is not None else folder / f"average-{last}"
+    if out.exists():
+        raise RunError(f"{out} is there already; name another folder")
+    model = average_models(paths[-last:])
+    facts = {**facts, "averaged": [path.name for path in paths[-last:]]}
+    out.parent.mkdir(parents=True, exist_ok=True)
+    # Under another name until it is whole.
+    with tempfile.TemporaryDirectory(dir=out.parent) as unfinished:
+        made = Path(unfinished, out.name)
+        made.mkdir()
+        Translator(model, load_tokenizer(folder / "tokenizer.json")).save(made)
+        write_atomically(made / "config.json", (json.dumps(facts, indent=2) + "\n").encode())
+        made.rename(out)
+    return out
 
 
 def _prepare(folder: Path, task: Task, trainer: Trainer, resume: bool) -> None:

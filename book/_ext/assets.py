@@ -67,10 +67,13 @@ def link_one_sheet(
             version.update(path.read_bytes())
     context["site_sheet"] = f"_static/{SITE}?v={version.hexdigest()[:8]}"
     for script in context["script_files"]:
-        name = getattr(script, "filename", None) or ""
-        # Lines of script in the page need the options at once.
-        if name and "documentation_options" not in str(name):
+        name = str(getattr(script, "filename", None) or "")
+        # Lines of script in a page need the options at once; the search page's own scripts do not
+        # wait, and call the others.
+        if name and "documentation_options" not in name and pagename != "search":
             script.attributes["defer"] = "defer"
+        elif name:
+            script.attributes.pop("defer", None)  # the same objects serve all pages
 
 
 def words_of(folder: Path) -> set[str]:

@@ -72,7 +72,7 @@ def place_widgets(
 
     def describe(match: re.Match[str]) -> str:
         words = escape(descriptions.pop(0) if descriptions else "", quote=True)
-        return f'{match[1]}{match[2]} alt="{words}" loading="lazy" />'
+        return f'{match[1]}{match[2]} alt="{words}" />'
 
     body = VIEW_SCRIPT.sub(place, body)
     context["body"] = TWIN.sub(describe, body)

@@ -1,5 +1,6 @@
 """Batches, loss, schedule and the training loop (section 5)."""
 
+from transformer.training.averaging import average_models
 from transformer.training.batching import Batch, make_batch, padding_share, token_batches
 from transformer.training.loop import Trainer, TrainingConfig, TrainingError
 from transformer.training.loss import label_smoothing_loss, smoothed_targets
@@ -10,6 +11,7 @@ __all__ = [
     "Trainer",
     "TrainingConfig",
     "TrainingError",
+    "average_models",
     "label_smoothing_loss",
     "linear_cooldown",
     "make_batch",

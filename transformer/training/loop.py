@@ -14,6 +14,7 @@ from torch import Tensor
 from transformer.files import write_atomically
 from transformer.model import Transformer
 from transformer.runtime import pick_device
+from transformer.training.averaging import keep_weights
 from transformer.training.batching import Batch, TokenPair, make_batch, token_batches
 from transformer.training.checkpoints import save_model
 from transformer.training.loss import label_smoothing_loss
@@ -23,6 +24,7 @@ from transformer.training.settings import TrainingConfig
 from transformer.training.state import load_state, save_state
 
 Metrics = dict[str, Any]
+CHECKPOINT = "checkpoint.safetensors"
 
 
 class TrainingError(Exception):
@@ -67,7 +69,7 @@ class Trainer:
         self.pairs = pairs
         self.marks = {"bos_id": bos_id, "eos_id": eos_id, "pad_id": model.config.pad_id}
         self.run_dir = Path(run_dir) if run_dir is not None else None
-        self._checkpoint = self.run_dir / "checkpoint.safetensors" if self.run_dir else None
+        self._checkpoint = self.run_dir / CHECKPOINT if self.run_dir else None
         self.evaluate = evaluate
         self.show_progress = show_progress
         self.optimizer = torch.optim.Adam(
@@ -107,8 +109,8 @@ class Trainer:
                 bar.update(self._line())
                 if due[0] and self.evaluate:
                     self._evaluate(self.evaluate)
-                if due[1] and self._checkpoint:
-                    self.save(self._checkpoint)
+                if due[1] and self.run_dir:
+                    self._keep(self.run_dir)
                 if logging:
                     losses, n_tokens, began = [], 0, time.perf_counter()
         finally:
@@ -117,6 +119,12 @@ class Trainer:
         if self.run_dir:
             save_model(self.run_dir / "model.safetensors", self.model)
         return self.metrics
+
+    def _keep(self, run_dir: Path) -> None:
+        # The weights first: a run that is killed between the two writes them again.
+        if self.config.keep:
+            keep_weights(run_dir, self.step, self.model, self.config.keep)
+        self.save(run_dir / CHECKPOINT)
 
     def _update(self, batches: list[Batch]) -> tuple[Tensor, int]:
         """One step: gradients of all batches, divided by their tokens together, and Adam.

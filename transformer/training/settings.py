@@ -22,6 +22,7 @@ class TrainingConfig:
         compile: let torch.compile fuse the model's forward and backward pass.
         seed: of the data's order and of dropout.
         log_every, evaluate_every, checkpoint_every: steps between two; 0 means only at the end.
+        keep: of so many of the last checkpoints the weights stay, to be averaged (section 6.1).
     """
 
     steps: int
@@ -40,11 +41,14 @@ class TrainingConfig:
     log_every: int = 50
     evaluate_every: int = 0
     checkpoint_every: int = 500
+    keep: int = 0
 
     def __post_init__(self) -> None:
         for name in ("steps", "max_tokens", "accumulate", "warmup"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} ({getattr(self, name)}) must be at least 1")
+        if self.keep < 0:
+            raise ValueError(f"keep ({self.keep}) must be 0 or more")
         if not 0 <= self.cooldown <= 1:
             raise ValueError(f"cooldown ({self.cooldown}) is a share of the steps, 0 to 1")
         if self.precision not in ("auto", "float32", "bf16"):

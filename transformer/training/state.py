@@ -18,6 +18,7 @@ from transformer.training.checkpoints import (
     model_tensors,
     save_tensors,
 )
+from transformer.training.settings import TrainingConfig
 
 if TYPE_CHECKING:
     from transformer.training.loop import Trainer
@@ -95,11 +96,13 @@ def _fingerprint(pairs: Sequence[TokenPair]) -> int:
 
 
 def _require_same_setup(trainer: "Trainer", path: Path, facts: dict[str, Any]) -> None:
+    # A checkpoint from before a setting existed was made with its default.
+    defaults = asdict(TrainingConfig(steps=1))
     # A cooling run that is told to go on for longer has cooled too early.
     may_change = "steps" if not trainer.config.cooldown else None
     for part, settings in _setup(trainer).items():
         for key, value in settings.items():
-            before = facts.get(part, {}).get(key)
+            before = facts.get(part, {}).get(key, defaults.get(key))
             if key != may_change and before != value:
                 raise CheckpointError(
                     f"{path} was made with {key}={before}, not {value}; resume "

@@ -15,7 +15,7 @@ function render({ model, el }) {
     const best = Math.max(...scores.map(([, score]) => score)); // taken off: no exp overflows
     const powers = scores.map(([, score]) => Math.exp((score - best) / model.get("temperature")));
     const sum = powers.reduce((a, b) => a + b);
-    bars.replaceChildren(...scores.map(([token], i) => html("label", {},
+    bars.replaceChildren(...scores.map(([token], i) => html("label", { style: "display: block" },
       html("bdi", {}, token), `: ${(powers[i] / sum).toFixed(3)}`,
       html("meter", { value: powers[i] / sum, style: "display: block; width: 100%" }))));
   };

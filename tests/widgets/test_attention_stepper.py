@@ -153,8 +153,9 @@ def test_mouse_and_finger_move_every_control(show):
         assert shown.state(name) == ends[1]
         slider.tap(position={"x": 3, "y": place["height"] / 2})
         assert shown.state(name) == ends[0]
-    for name in ("Next", "Next", "Previous"):
-        shown.page.get_by_role("button", name=name).tap()
+    for act, name in (("tap", "Next"), ("click", "Next"), ("click", "Previous"), ("tap", "Next")):
+        getattr(shown.page.get_by_role("button", name=name), act)()
+    shown.page.get_by_role("button", name="Previous").tap()
     shown.page.get_by_label("follow the query of").select_option("down")
     shown.frame()
     assert (shown.state("step"), shown.state("row")) == (2, 3)

@@ -221,6 +221,20 @@ def test_mouse_and_finger_move_controls_and_cursors(show):
     field.tap(position={"x": 9.5 * size["width"] / 20, "y": 60.5 * size["height"] / 100})
     assert shown.readout(1).startswith("Position 60, dimension 9:")
     assert shown.state("position") == 60
+    shown.set("position", 0)
+    shown.page.get_by_role("radio", name="beside bits").click()
+    shown.frame()
+    for name, columns, readout in (("Binary numbers", 5, 2), ("Sinusoids", 20, 3)):
+        field = box(shown, name)
+        size = field.bounding_box()
+        place = {"x": 1.5 * size["width"] / columns}
+        field.hover(position={**place, "y": 5.5 * size["height"] / 32})
+        shown.frame()
+        assert shown.state("position") == 5
+        field.tap(position={**place, "y": 9.5 * size["height"] / 32})
+        shown.frame()
+        assert shown.state("position") == 9
+        assert shown.readout(readout).startswith("Position 9")
     shown.page.get_by_role("radio", name="rotation").tap()
     shown.frame()
     for label, trait, ends in (

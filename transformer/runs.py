@@ -69,16 +69,21 @@ def load_run(
     Raises:
         RunError: the folder holds no finished run.
     """
-    folder = Path(folder)
+    facts = _facts_of(Path(folder))
+    translator = Translator.load(folder)
+    translator.model.to(device)
+    return translator, facts
+
+
+def _facts_of(folder: Path) -> dict[str, Any]:
+    """The config.json of a finished run."""
     try:
-        facts = json.loads((folder / "config.json").read_text("utf-8"))
+        facts: dict[str, Any] = json.loads((folder / "config.json").read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise RunError(f"{folder} holds no run (no readable config.json); train one") from error
     if not (folder / "model.safetensors").exists():
         raise RunError(f"the run in {folder} has not ended; go on with train ... --resume")
-    translator = Translator.load(folder)
-    translator.model.to(device)
-    return translator, facts
+    return facts
 
 
 def average_run(folder: Path | str, last: int, out: Path | str | None = None) -> Path:
@@ -88,7 +93,7 @@ def average_run(folder: Path | str, last: int, out: Path | str | None = None) ->
         RunError: the run has not kept as many, or there is something in the new folder.
     """
     folder = Path(folder)
-    _, facts = load_run(folder)
+    facts = _facts_of(folder)
     paths = kept_weights(folder)
     if len(paths) < last:
         raise RunError(

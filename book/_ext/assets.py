@@ -76,26 +76,24 @@ def link_one_sheet(
             script.attributes.pop("defer", None)  # the same objects serve all pages
 
 
-def words_of(folder: Path) -> set[str]:
+def words_of(pages: list[str], scripts: dict[Path, str]) -> set[str]:
     """All that could be a class, an id, an attribute or an element, in tags and in scripts."""
     words: set[str] = set()
-    for path in folder.rglob("*.html"):
-        page = path.read_text(encoding="utf-8")
+    for page in pages:
         for tag in set(TAG.findall(page)):
             words.update(WORD.findall(tag))
         for script in re.findall(r"<script>(.*?)</script>", page, re.DOTALL):
             words.update(WORD.findall(script))
-    for path in (folder / "_static").rglob("*.js"):
+    for path, script in scripts.items():
         if path.name != BOOTSTRAP:
-            words.update(WORD.findall(path.read_text(encoding="utf-8")))
+            words.update(WORD.findall(script))
     words |= MADE_BY_BOOTSTRAP
     return words | {word.lower() for word in words}
 
 
-def variables_of(folder: Path) -> set[str]:
+def variables_of(texts: list[str]) -> set[str]:
     """What scripts and pages read of the sheets' variables; a name may go on behind these."""
-    paths = [*folder.rglob("*.html"), *(folder / "_static").rglob("*.js")]
-    return {name for path in paths for name in READ.findall(path.read_text(encoding="utf-8"))}
+    return {name for text in texts for name in READ.findall(text)}
 
 
 def needed(selector: list[Any], words: set[str]) -> bool:
@@ -210,13 +208,13 @@ def lighten(path: Path, options: str) -> None:
         path.write_text(lighter, encoding="utf-8")
 
 
-def icons_shown(static: Path, pages: list[Path]) -> set[int]:
+def icons_shown(static: Path, pages: list[str]) -> set[int]:
     """The code points of all icons that the pages or the style sheets put on a page."""
     sheet = (static / "styles" / "pydata-sphinx-theme.css").read_text()
     named: dict[str, str] = {}
     for rule, code in ICON_RULE.findall(sheet):
         named.update(dict.fromkeys(re.findall(r"\.fa-([\w-]+):before", rule), code))
-    text = "".join(page.read_text() for page in pages)
+    text = "".join(pages)
     text += (static / "scripts" / "pydata-sphinx-theme.js").read_text()
     codes = {int(named[name], 16) for name in re.findall(r"fa-([\w-]+)", text) if name in named}
     # Icons that the style sheets give to boxes and links: literal characters or escapes.
@@ -229,11 +227,11 @@ def icons_shown(static: Path, pages: list[Path]) -> set[int]:
     return codes
 
 
-def characters_of_formulas(pages: list[Path]) -> set[int]:
+def characters_of_formulas(pages: list[str]) -> set[int]:
     """The code points that formulas show; a browser sets a single letter in italics by itself."""
     characters: set[str] = set()
     for page in pages:
-        for formula in FORMULA.findall(page.read_text(encoding="utf-8")):
+        for formula in FORMULA.findall(page):
             characters.update(unescape(TAG.sub("", formula)))
     slanted = {"h": "\N{PLANCK CONSTANT}"}
     for first, last, name in ITALICS:
@@ -243,7 +241,7 @@ def characters_of_formulas(pages: list[Path]) -> set[int]:
     return {ord(c) for c in characters} | {ord(slanted[c]) for c in characters if c in slanted}
 
 
-def shrink_fonts(static: Path, pages: list[Path]) -> None:
+def shrink_fonts(static: Path, pages: list[str]) -> None:
     """Cuts the fonts of icons and formulas down to the characters that are shown."""
     icons = sorted((static / "vendor" / "fontawesome" / "webfonts").glob("*.woff2"))
     codes = icons_shown(static, pages) if icons else set()
@@ -272,10 +270,13 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     options = (static / "documentation_options.js").read_text(encoding="utf-8").strip()
     for path in folder.rglob("*.html"):
         lighten(path, options)
+    pages = [path.read_text(encoding="utf-8") for path in folder.rglob("*.html")]
+    scripts = {path: path.read_text(encoding="utf-8") for path in static.rglob("*.js")}
     sheets = getattr(app.env, "book_sheets", None)
     if sheets:
-        merge_sheets(static, sheets, words_of(folder), variables_of(folder))
-    shrink_fonts(static, sorted(folder.rglob("*.html")))
+        variables = variables_of([*pages, *scripts.values()])
+        merge_sheets(static, sheets, words_of(pages, scripts), variables)
+    shrink_fonts(static, pages)
     for pattern in NEEDLESS:
         for path in static.rglob(pattern):
             path.unlink()

@@ -36,6 +36,18 @@ class Shown(WidgetPage):
             "() => new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))"
         )
 
+    def slide_to_ends(self, label: str, trait: str, low: object, high: object) -> None:
+        """Moves a slider to its right end by mouse and to its left end by finger."""
+        slider = self.page.get_by_label(label)
+        place = slider.bounding_box()
+        assert place is not None
+        slider.click(position={"x": place["width"] - 3, "y": place["height"] / 2})
+        self.frame()
+        assert self.state(trait) == high
+        slider.tap(position={"x": 3, "y": place["height"] / 2})
+        self.frame()
+        assert self.state(trait) == low
+
     def check(self) -> None:
         """No complaint, no sideways scrolling, no violation of accessibility rules."""
         assert self.complaints == []

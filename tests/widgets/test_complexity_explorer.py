@@ -102,14 +102,7 @@ def test_mouse_and_finger_move_cursor_slider_and_column(show):
         ("kernel k", "k", 2, 9),
         ("neighbourhood r", "r", 4, 512),
     ):
-        slider = shown.page.get_by_label(label)
-        place = slider.bounding_box()
-        slider.click(position={"x": place["width"] - 3, "y": place["height"] / 2})
-        shown.frame()
-        assert shown.state(name) == high
-        slider.tap(position={"x": 3, "y": place["height"] / 2})
-        shown.frame()
-        assert shown.state(name) == low
+        shown.slide_to_ends(label, name, low, high)
     shown.page.get_by_label("sequential operations").tap()
     shown.frame()
     assert numbers_shown(shown.readout())["recurrent"] == 4096

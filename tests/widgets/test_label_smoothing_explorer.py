@@ -116,14 +116,7 @@ def test_mouse_and_finger_move_the_cursor_and_the_sliders(show):
         ("vocabulary size V", "vocab_size", 2, 37_000),
         ("smoothing ε", "smoothing", 0, 0.9),
     ):
-        slider = shown.page.get_by_label(label)
-        place = slider.bounding_box()
-        slider.click(position={"x": place["width"] - 3, "y": place["height"] / 2})
-        shown.frame()
-        assert shown.state(name) == high
-        slider.tap(position={"x": 3, "y": place["height"] / 2})
-        shown.frame()
-        assert shown.state(name) == low
+        shown.slide_to_ends(label, name, low, high)
     shown.set("smoothing", 0.5)
     shown.page.get_by_role("button", name="Go to the minimum").click()
     shown.frame()

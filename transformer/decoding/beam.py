@@ -94,6 +94,10 @@ def _search(
     active = list(range(n_sentences))
     found: list[list[Hypothesis]] = [[] for _ in active]
 
+    def goes_on(hypotheses: list[Hypothesis], hope: float) -> bool:
+        enough = len(hypotheses) >= n_best and hope <= hypotheses[n_best - 1].score
+        return not enough and len(hypotheses) < beam_size
+
     for length in range(1, max_len + 1):
         seen = padding_mask(output, model.config.pad_id)
         hidden = model.decode(output[:, -1:], memory, src, tgt_mask=seen, cache=cache)
@@ -110,11 +114,6 @@ def _search(
 
         # At best, all further tokens are certain, and the largest penalty divides the sum.
         hopes = (score[:, 0] / penalty(max_len, alpha)).tolist()
-
-        def goes_on(hypotheses: list[Hypothesis], hope: float) -> bool:
-            enough = len(hypotheses) >= n_best and hope <= hypotheses[n_best - 1].score
-            return not enough and len(hypotheses) < beam_size
-
         going = [j for j, i in enumerate(active) if goes_on(found[i], hopes[j])]
         active = [active[j] for j in going]
         if not active:
@@ -146,8 +145,9 @@ def _keep_best(
     `score` is (active sentences, hypotheses), `beginning` says from which beginning each comes.
     """
     beam_size = len(output) // len(active)
-    for place, i in enumerate(active):
-        for value, row in zip(score[place].tolist(), beginning[place].tolist(), strict=False):
+    rows = beginning[:, : score.size(1)].tolist()
+    for place, (i, scores) in enumerate(zip(active, score.tolist(), strict=True)):
+        for value, row in zip(scores, rows[place], strict=True):
             if value > -math.inf:
                 tokens = output[place * beam_size + row, 1:].tolist()
                 insort(found[i], Hypothesis(tokens, value), key=lambda h: -h.score)

@@ -1,6 +1,7 @@
 """Every page of the built book, in a real browser: at a desk and on a phone, by day, by night."""
 
 import gzip
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -174,6 +175,16 @@ def test_widgets_live_on_a_page_opened_from_the_disk(browser: Browser, document:
     assert page.locator('.widget-place:not([data-state="live"])').count() == 0
     assert complaints == []
     page.close()
+
+
+def test_the_widgets_style_is_whole() -> None:
+    """Scripts put names of classes and variables together, so none may be purged as unused."""
+    site = (HTML / "_static/styles/site.css").read_text()
+    own = (HTML / "_static/widgets/widgets.css").read_text()
+    for pattern in (r"\.(tfw[\w-]*)", r"(--tfw-[\w-]+)\s*:"):
+        names = set(re.findall(pattern, own))
+        assert names
+        assert names - set(re.findall(pattern, site)) == set()
 
 
 def test_internal_links_lead_somewhere(browser: Browser, site: str, document: str) -> None:

@@ -100,13 +100,17 @@ class MultiHeadAttention(nn.Module):
         `key` and `value` are the vectors that are projected; while decoding, `cache` adds what
         earlier steps have projected.
         """
-        q = self._split(self.w_query(query))  # (batch, heads, query, d_k)
+        q = self.split(self.w_query(query))  # (batch, heads, query, d_k)
 
         def project() -> tuple[Tensor, Tensor]:
-            return self._split(self.w_key(key)), self._split(self.w_value(value))
+            return self.keys_and_values(key, value)
 
         k, v = project() if cache is None else cache(project)
-        return self.w_output(self._join(self._attend(q, k, v, mask)))
+        return self.w_output(self.join(self._attend(q, k, v, mask)))
+
+    def keys_and_values(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Their projections, (batch, heads, key, width) each."""
+        return self.split(self.w_key(key)), self.split(self.w_value(value))
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
         dropout = self.dropout if self.training else 0.0
@@ -116,10 +120,10 @@ class MultiHeadAttention(nn.Module):
         self.on_weights(weights)
         return F.dropout(weights, dropout) @ v if dropout else output
 
-    def _split(self, x: Tensor) -> Tensor:
+    def split(self, x: Tensor) -> Tensor:
         """(batch, len, heads * width) -> (batch, heads, len, width)."""
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
-    def _join(self, x: Tensor) -> Tensor:
+    def join(self, x: Tensor) -> Tensor:
         """(batch, heads, len, width) -> (batch, len, heads * width): the heads side by side."""
         return x.transpose(1, 2).flatten(2)

@@ -4,5 +4,14 @@ from transformer.decoding.beam import beam_search
 from transformer.decoding.cache import KeyValueCache
 from transformer.decoding.greedy import greedy_search
 from transformer.decoding.hypothesis import Hypothesis
+from transformer.decoding.sampling import sample
+from transformer.decoding.tree import SearchTree
 
-__all__ = ["Hypothesis", "KeyValueCache", "beam_search", "greedy_search"]
+__all__ = [
+    "Hypothesis",
+    "KeyValueCache",
+    "SearchTree",
+    "beam_search",
+    "greedy_search",
+    "sample",
+]

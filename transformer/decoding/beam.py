@@ -2,16 +2,17 @@
 
 import math
 from bisect import insort
+from collections.abc import Callable
 
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from transformer.decoding.cache import KeyValueCache
 from transformer.decoding.greedy import check_limits
 from transformer.decoding.hypothesis import Hypothesis
+from transformer.decoding.step import start_decoding
+from transformer.decoding.tree import Step, steps
 from transformer.introspect import pause_recording
-from transformer.masks import padding_mask
 from transformer.model import Transformer
 
 
@@ -24,7 +25,6 @@ def penalty(length: int, alpha: float) -> float:
     return ((5 + length) / 6) ** alpha
 
 
-@torch.no_grad()
 def beam_search(
     model: Transformer,
     src: Int[Tensor, "batch src_len"],
@@ -35,6 +35,7 @@ def beam_search(
     eos_id: int,
     max_len: int,
     n_best: int = 1,
+    watch: Callable[[Step], None] | None = None,
 ) -> list[list[Hypothesis]]:
     """Translate a batch of sentences, keeping `beam_size` beginnings of each.
 
@@ -50,6 +51,7 @@ def beam_search(
         eos_id: the end mark; -1 for none, then every hypothesis has max_len tokens.
         max_len: the most tokens that a hypothesis may have.
         n_best: how many hypotheses to return, at most beam_size.
+        watch: is given each `Step` of each sentence, e.g. a `SearchTree`.
 
     Returns:
         For each sentence its hypotheses, best first. A score is the sum of the log-probabilities,
@@ -68,8 +70,10 @@ def beam_search(
     training = model.training
     model.eval()
     try:
-        with pause_recording(model):
-            return _search(model, src, beam_size, length_penalty, n_best, bos_id, eos_id, max_len)
+        with pause_recording(model), torch.inference_mode():
+            return _search(
+                model, src, beam_size, length_penalty, n_best, bos_id, eos_id, max_len, watch
+            )
     finally:
         model.train(training)
 
@@ -83,13 +87,13 @@ def _search(
     bos_id: int,
     eos_id: int,
     max_len: int,
+    watch: Callable[[Step], None] | None,
 ) -> list[list[Hypothesis]]:
     n_sentences = src.size(0)
+    decoder = start_decoding(model, src, beam_size)
     # The beginnings of a sentence stand below each other: row = sentence * beam_size + beginning.
-    memory, src = (x.repeat_interleave(beam_size, dim=0) for x in (model.encode(src), src))
-    cache = KeyValueCache(model.config.n_layers)
-    output = src.new_full((len(src), 1), bos_id)
-    score = memory.new_full((n_sentences, beam_size), -math.inf, dtype=torch.float32)
+    output = src.new_full((n_sentences * beam_size, 1), bos_id)
+    score = torch.full((n_sentences, beam_size), -math.inf, device=src.device)
     score[:, 0] = 0.0  # at first they are all the same, so one is enough
     active = list(range(n_sentences))
     found: list[list[Hypothesis]] = [[] for _ in active]
@@ -99,33 +103,47 @@ def _search(
         return not enough and len(hypotheses) < beam_size
 
     for length in range(1, max_len + 1):
-        seen = padding_mask(output, model.config.pad_id)
-        hidden = model.decode(output[:, -1:], memory, src, tgt_mask=seen, cache=cache)
-        log_probs = model.logits(hidden[:, -1]).float().log_softmax(dim=-1)
+        log_probs = decoder(output).float().log_softmax(dim=-1)
         total = score[:, :, None] + log_probs.unflatten(0, score.shape)
         # A beginning has one end, so of twice as many results at least half go on.
-        score, place = total.flatten(1).topk(2 * beam_size)
+        before, (result, place) = score, total.flatten(1).topk(2 * beam_size)
         beginning, token = place // total.size(2), place % total.size(2)
         ended = token == eos_id
-        results = (score / penalty(length, alpha)).masked_fill(~ended, -math.inf)[:, :beam_size]
+        results = (result / penalty(length, alpha)).masked_fill(~ended, -math.inf)[:, :beam_size]
         _keep_best(found, active, output, beginning, results)
-        score, order = score.masked_fill(ended, -math.inf).topk(beam_size)
-        beginning, token = beginning.gather(1, order), token.gather(1, order)
+        score, order = result.masked_fill(ended, -math.inf).topk(beam_size)
 
         # At best, all further tokens are certain, and the largest penalty divides the sum.
         hopes = (score[:, 0] / penalty(max_len, alpha)).tolist()
         going = [j for j, i in enumerate(active) if goes_on(found[i], hopes[j])]
+        if watch is not None:
+            for step in steps(
+                length=length,
+                cut=length == max_len,
+                penalty=penalty(length, alpha),
+                active=active,
+                going=going,
+                output=output,
+                before=before,
+                log_prob=log_probs.view(len(active), -1).gather(1, place),
+                total=result,
+                beginning=beginning,
+                token=token,
+                ended=ended,
+                order=order,
+            ):
+                watch(step)
+        beginning, token = beginning.gather(1, order), token.gather(1, order)
         active = [active[j] for j in going]
         if not active:
             break
         if len(going) < len(score):
-            rows = torch.arange(len(output), device=src.device).view(-1, beam_size)[going].flatten()
-            memory, src, output = memory[rows], src[rows], output[rows]
+            output = output.unflatten(0, score.shape)[going].flatten(0, 1)
             score, beginning, token = score[going], beginning[going], token[going]
-            cache.select(rows)
+            decoder.select(torch.tensor(going, device=src.device))
         first = beam_size * torch.arange(len(active), device=src.device)
         rows = (first[:, None] + beginning).flatten()
-        cache.reorder(rows)
+        decoder.reorder(rows)
         output = torch.cat([output[rows], token.flatten()[:, None]], dim=1)
     else:
         whole = torch.arange(beam_size, device=src.device).expand_as(score)

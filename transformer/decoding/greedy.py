@@ -4,14 +4,12 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from transformer.decoding.cache import KeyValueCache
 from transformer.decoding.hypothesis import Hypothesis
+from transformer.decoding.step import start_decoding
 from transformer.introspect import pause_recording
-from transformer.masks import padding_mask
 from transformer.model import Transformer
 
 
-@torch.no_grad()
 def greedy_search(
     model: Transformer,
     src: Int[Tensor, "batch src_len"],
@@ -43,13 +41,14 @@ def greedy_search(
     training = model.training
     model.eval()
     try:
-        with pause_recording(model) as recording:
+        with pause_recording(model) as recording, torch.inference_mode():
             found = _search(model, src, bos_id, eos_id, max_len, use_cache)
         if recording:
             # Sentences leave the batch as they end; one pass over the results gives the weights
             # of all steps, for all sentences, in one piece.
             prefixes = _prefixes(found, bos_id, model.config.pad_id, max_len)
-            model(src, prefixes.to(src.device))
+            with torch.no_grad():
+                model(src, prefixes.to(src.device))
     finally:
         model.train(training)
     return [[hypothesis] for hypothesis in found]
@@ -69,20 +68,14 @@ def check_limits(model: Transformer, bos_id: int, eos_id: int, max_len: int) -> 
 def _search(
     model: Transformer, src: Tensor, bos_id: int, eos_id: int, max_len: int, use_cache: bool
 ) -> list[Hypothesis]:
-    memory = model.encode(src)
-    cache = KeyValueCache(model.config.n_layers) if use_cache else None
+    decoder = start_decoding(model, src, use_cache=use_cache)
     output = src.new_full((src.size(0), 1), bos_id)  # (active sentences, tokens so far)
-    score = memory.new_zeros(src.size(0), dtype=torch.float32)
+    score = torch.zeros(src.size(0), device=src.device)
     active = torch.arange(src.size(0), device=src.device)
     found: dict[int, Hypothesis] = {}
 
     for _ in range(max_len):
-        if cache is None:
-            hidden = model.decode(output, memory, src)
-        else:
-            seen = padding_mask(output, model.config.pad_id)
-            hidden = model.decode(output[:, -1:], memory, src, tgt_mask=seen, cache=cache)
-        log_probs = model.logits(hidden[:, -1]).float().log_softmax(dim=-1)
+        log_probs = decoder(output).float().log_softmax(dim=-1)
         best, token = log_probs.max(dim=-1)
         score = score + best
         ended = token == eos_id
@@ -90,9 +83,7 @@ def _search(
             _finish(found, active[ended], output[ended], score[ended])
             going = (~ended).nonzero().flatten()
             active, output, score, token = active[going], output[going], score[going], token[going]
-            memory, src = memory[going], src[going]
-            if cache is not None:
-                cache.select(going)
+            decoder.select(going)
         output = torch.cat([output, token[:, None]], dim=1)
         if not active.numel():
             break

@@ -1,0 +1,118 @@
+"""One step of a search: three ways, the same logits, whichever beginnings live on."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.helpers import PAD, VOCAB, norms, same, seeds, sentence_lengths, sentences, small_model
+from transformer.decoding.packed import PackedSteps
+from transformer.decoding.step import CachedSteps, RecomputedSteps, start_decoding
+
+BOS = 1
+WAYS = [RecomputedSteps, CachedSteps, PackedSteps]
+
+shapes = st.fixed_dictionaries(
+    {
+        "norm": norms,
+        "positions": st.sampled_from(["sinusoidal", "learned"]),
+        "tie": st.sampled_from(["all", "decoder", "none"]),
+        "d_k": st.none() | st.integers(1, 9),
+        "d_v": st.none() | st.integers(1, 9),
+        "n_layers": st.integers(1, 3),
+    }
+)
+
+
+@given(seeds, shapes, sentence_lengths, st.integers(0, 2), st.integers(1, 3), st.data())
+@settings(max_examples=40)
+@torch.no_grad()
+def test_all_ways_give_the_same_logits(seed, shape, lengths, extra, rows, data):
+    """Any tokens are read, padding too; sentences leave, and beginnings change places."""
+    model, src = small_model(seed, **shape), sentences(lengths, seed, extra)
+    ways = [way(model, src, rows) for way in WAYS]
+    generator = torch.Generator().manual_seed(seed)
+    n_sentences = len(lengths)
+    output = torch.full((n_sentences * rows, 1), BOS)
+    for _ in range(data.draw(st.integers(1, 20), label="steps")):
+        expected, *others = (way(output) for way in ways)
+        for logits in others:
+            same(logits, expected)
+        if n_sentences > 1 and data.draw(st.booleans(), label="a sentence leaves"):
+            n_sentences -= 1
+            going = torch.randperm(n_sentences + 1, generator=generator)[:-1].sort().values
+            output = output.unflatten(0, (-1, rows))[going].flatten(0, 1)
+            for way in ways:
+                way.select(going)
+        places = torch.randint(rows, (n_sentences, rows), generator=generator)
+        order = (rows * torch.arange(n_sentences)[:, None] + places).flatten()
+        for way in ways:
+            way.reorder(order)
+        token = torch.randint(VOCAB, (len(order), 1), generator=generator)
+        output = torch.cat([output[order], token], dim=1)
+
+
+def test_a_step_of_many_tokens_finds_room():
+    model, src = small_model(max_len=64), sentences([3, 2])
+    packed, recomputed = PackedSteps(model, src), RecomputedSteps(model, src)
+    output = torch.full((2, 1), BOS)
+    with torch.no_grad():
+        for step in range(40):  # past two doublings of the room
+            same(packed(output), recomputed(output))
+            output = torch.cat([output, torch.full((2, 1), 3 + step % 9)], dim=1)
+
+
+def test_padding_that_was_read_is_hidden_from_then_on():
+    model, src = small_model(), sentences([3])
+    steps = PackedSteps(model, src)
+    output = torch.tensor([[BOS, 5, PAD, 6]])
+    with torch.no_grad():
+        for length in range(1, 5):
+            logits = steps(output[:, :length])
+        same(logits, model(src, output)[:, -1])
+
+
+@pytest.mark.parametrize("part", ["output", "decoder.layers.0.cross_attention.w_output"])
+def test_a_hook_is_heard(part):
+    model, src = small_model(), sentences([3])
+    assert isinstance(start_decoding(model, src), PackedSteps)
+    calls = []
+    module = model.get_submodule(part)
+    handle = module.register_forward_hook(lambda *_: calls.append(1))
+    steps = start_decoding(model, src)
+    assert isinstance(steps, CachedSteps)
+    with torch.no_grad():
+        steps(torch.full((1, 1), BOS))
+    assert calls
+    handle.remove()
+    assert isinstance(start_decoding(model, src), PackedSteps)
+
+
+def test_a_module_put_in_is_used():
+    class Louder(torch.nn.Linear):
+        def forward(self, x):
+            return 2 * super().forward(x)
+
+    model, src = small_model(), sentences([3])
+    with torch.no_grad():
+        plain = start_decoding(model, src)(torch.full((1, 1), BOS))
+        louder = Louder(model.output.in_features, model.output.out_features, bias=False).double()
+        louder.weight = model.output.weight
+        model.output = louder
+        same(start_decoding(model, src)(torch.full((1, 1), BOS)), 2 * plain)
+
+
+@pytest.mark.parametrize("name", ["decode", "logits"])
+def test_a_method_put_in_is_used(monkeypatch, name):
+    model, src = small_model(), sentences([3])
+    monkeypatch.setattr(model, name, getattr(model, name))
+    assert isinstance(start_decoding(model, src), CachedSteps)
+
+
+def test_weights_changed_after_one_search_count_in_the_next():
+    model, src = small_model(), sentences([3])
+    with torch.no_grad():
+        start_decoding(model, src)
+        model.decoder.layers[0].feed_forward.inner.weight.mul_(3)
+        output = torch.full((1, 1), BOS)
+        same(start_decoding(model, src)(output), RecomputedSteps(model, src)(output))

@@ -1,0 +1,150 @@
+"""Sampling: at each step a token drawn from the model's distribution, or from its likely part."""
+
+import math
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from transformer.decoding.cache import KeyValueCache
+from transformer.decoding.greedy import check_limits
+from transformer.decoding.hypothesis import Hypothesis
+from transformer.introspect import pause_recording
+from transformer.masks import padding_mask
+from transformer.model import Transformer
+
+
+@torch.no_grad()
+def sample(
+    model: Transformer,
+    src: Int[Tensor, "batch src_len"],
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    bos_id: int,
+    eos_id: int,
+    max_len: int,
+    n_samples: int = 1,
+    generator: torch.Generator | None = None,
+) -> list[list[Hypothesis]]:
+    """Draw translations of a batch of sentences, token by token.
+
+    With the defaults an output is drawn with the probability that the model gives it. The logits
+    are divided by the temperature first; of what is likely then, `top_k` and after it `top_p`
+    keep a part (see `likely_part`), and one of its tokens is drawn.
+
+    Args:
+        src: source tokens, padded with the model's pad_id.
+        temperature: below 1 the likely tokens get likelier; towards 0 it is greedy search.
+        top_k: draw from this many most probable tokens only (Fan et al., 2018).
+        top_p: draw from the fewest most probable tokens that have this probability together
+            (Holtzman et al., 2020).
+        eos_id: the end mark; -1 for none, then every hypothesis has max_len tokens.
+        max_len: the most tokens that a hypothesis may have.
+        n_samples: how many hypotheses to draw for each sentence.
+        generator: makes the draws reproducible, for the same batch; on the model's device.
+
+    Returns:
+        For each sentence `n_samples` hypotheses, in the order drawn. A score is the sum of the
+        model's own log-probabilities, without temperature or limits, so that scores compare
+        with those of the searches.
+
+    Raises:
+        ValueError: a setting is out of range.
+    """
+    check_limits(model, bos_id, eos_id, max_len)
+    if not 0 < temperature < math.inf:
+        raise ValueError(
+            f"temperature ({temperature}) must be a number above 0; for 0 use greedy_search"
+        )
+    _check_limits_of_part(top_k, top_p)
+    if n_samples < 1:
+        raise ValueError(f"n_samples ({n_samples}) must be at least 1")
+    training = model.training
+    model.eval()
+    try:
+        with pause_recording(model):
+            memory = model.encode(src).repeat_interleave(n_samples, dim=0)
+            src = src.repeat_interleave(n_samples, dim=0)
+            settings = (temperature, top_k, top_p, bos_id, eos_id, max_len, generator)
+            drawn = _draw(model, memory, src, *settings)
+    finally:
+        model.train(training)
+    return [drawn[i : i + n_samples] for i in range(0, len(drawn), n_samples)]
+
+
+def likely_part(
+    log_probs: Float[Tensor, "*batch vocab"], top_k: int | None = None, top_p: float | None = None
+) -> Float[Tensor, "*batch vocab"]:
+    """The log-probabilities of the likely tokens, summing to 1 again; -inf for the others.
+
+    Args:
+        top_k: how many tokens stay; a vocabulary that is smaller stays whole.
+        top_p: of these, the fewest most probable ones stay whose probabilities reach this sum.
+
+    Raises:
+        ValueError: a limit is out of range.
+    """
+    _check_limits_of_part(top_k, top_p)
+    ordered, place = log_probs.sort(dim=-1, descending=True, stable=True)
+    if top_k is not None:
+        ordered[..., top_k:] = -math.inf
+    if top_p is not None and top_p < 1:
+        probs = ordered.softmax(dim=-1)
+        # What stands before a token has not reached top_p: then the token is still needed.
+        before = probs.cumsum(dim=-1) - probs
+        unneeded = before >= top_p
+        unneeded[..., 0] = False  # rounding must not leave nothing
+        ordered = ordered.masked_fill(unneeded, -math.inf)
+    return torch.empty_like(ordered).scatter_(-1, place, ordered).log_softmax(dim=-1)
+
+
+def _check_limits_of_part(top_k: int | None, top_p: float | None) -> None:
+    if top_k is not None and top_k < 1:
+        raise ValueError(f"top_k ({top_k}) must be at least 1, or None for all tokens")
+    if top_p is not None and not 0 < top_p <= 1:
+        raise ValueError(f"top_p ({top_p}) must be above 0 and at most 1, or None for all tokens")
+
+
+def _draw(
+    model: Transformer,
+    memory: Tensor,
+    src: Tensor,
+    temperature: float,
+    top_k: int | None,
+    top_p: float | None,
+    bos_id: int,
+    eos_id: int,
+    max_len: int,
+    generator: torch.Generator | None,
+) -> list[Hypothesis]:
+    cache = KeyValueCache(model.config.n_layers)
+    output = src.new_full((len(src), 1), bos_id)  # (active rows, tokens so far)
+    score = memory.new_zeros(len(src), dtype=torch.float32)
+    active = torch.arange(len(src), device=src.device)
+    found: dict[int, Hypothesis] = {}
+
+    def finish(rows: Tensor) -> None:
+        ended = zip(active[rows].tolist(), output[rows].tolist(), score[rows].tolist(), strict=True)
+        found.update((i, Hypothesis(tokens[1:], total)) for i, tokens, total in ended)
+
+    for _ in range(max_len):
+        seen = padding_mask(output, model.config.pad_id)
+        hidden = model.decode(output[:, -1:], memory, src, tgt_mask=seen, cache=cache)
+        logits = model.logits(hidden[:, -1]).float()
+        part = likely_part((logits / temperature).log_softmax(dim=-1), top_k, top_p)
+        token = part.exp().multinomial(1, generator=generator)
+        score = score + logits.log_softmax(dim=-1).gather(1, token)[:, 0]
+        ended = token[:, 0] == eos_id
+        if ended.any():
+            finish(ended)
+            going = (~ended).nonzero().flatten()
+            active, output, score, token = active[going], output[going], score[going], token[going]
+            memory, src = memory[going], src[going]
+            cache.select(going)
+        output = torch.cat([output, token], dim=1)
+        if not active.numel():
+            break
+    finish(torch.ones_like(active, dtype=torch.bool))
+    return [found[i] for i in range(len(found))]

@@ -1,0 +1,93 @@
+"""One step of a search: the logits after one more token, in three ways that give the same.
+
+`RecomputedSteps` runs the decoder over the whole beginning, as training does. `CachedSteps` runs it
+over the new position only (see decoding/cache.py). `PackedSteps` does this with less around it.
+"""
+
+from typing import Protocol, runtime_checkable
+
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from transformer.decoding.cache import KeyValueCache
+from transformer.decoding.packed import PackedSteps, all_rows, is_plain
+from transformer.masks import padding_mask
+from transformer.model import Transformer
+
+Logits = Float[Tensor, "rows vocab"]
+Prefixes = Int[Tensor, "rows len"]
+
+
+@runtime_checkable
+class Steps(Protocol):
+    """Gives the logits of the next token, and is told which beginnings live on.
+
+    The rows are beginnings of outputs; those of one sentence stand below each other.
+    """
+
+    def __call__(self, output: Prefixes) -> Logits:
+        """The logits after each beginning, which has grown by one token since the last call."""
+
+    def select(self, sentences: Tensor) -> None:
+        """Keep these sentences, each with all its rows."""
+
+    def reorder(self, rows: Tensor) -> None:
+        """Put the rows into another order, each within its sentence."""
+
+
+def start_decoding(
+    model: Transformer, src: Int[Tensor, "batch src_len"], rows: int = 1, use_cache: bool = True
+) -> Steps:
+    """Encode the sources, and make ready for `rows` beginnings of each output."""
+    if not use_cache:
+        return RecomputedSteps(model, src, rows)
+    return PackedSteps(model, src, rows) if is_plain(model) else CachedSteps(model, src, rows)
+
+
+class RecomputedSteps:
+    """Nothing is kept: every position is computed anew at each step, as in training."""
+
+    def __init__(self, model: Transformer, src: Tensor, rows: int = 1) -> None:
+        self.model, self.rows = model, rows
+        self.src, self.memory = _repeated(src, rows), _repeated(model.encode(src), rows)
+
+    def __call__(self, output: Prefixes) -> Logits:
+        """The logits after each beginning."""
+        hidden = self.model.decode(output, self.memory, self.src)
+        return self.model.logits(hidden[:, -1])
+
+    def select(self, sentences: Tensor) -> None:
+        """Keep these sentences, each with all its rows."""
+        rows = all_rows(sentences, self.rows)
+        self.src, self.memory = self.src[rows], self.memory[rows]
+
+    def reorder(self, rows: Tensor) -> None:
+        """Nothing is kept, so nothing gets out of order."""
+
+
+class CachedSteps(RecomputedSteps):
+    """`model.decode` with a cache, whatever the model's modules are."""
+
+    def __init__(self, model: Transformer, src: Tensor, rows: int = 1) -> None:
+        super().__init__(model, src, rows)
+        self.cache = KeyValueCache(model.config.n_layers)
+
+    def __call__(self, output: Prefixes) -> Logits:
+        """The logits after each beginning."""
+        seen = padding_mask(output, self.model.config.pad_id)
+        last = output[:, -1:]
+        hidden = self.model.decode(last, self.memory, self.src, tgt_mask=seen, cache=self.cache)
+        return self.model.logits(hidden[:, -1])
+
+    def select(self, sentences: Tensor) -> None:
+        """Keep these sentences, each with all its rows."""
+        super().select(sentences)
+        self.cache.select(all_rows(sentences, self.rows))
+
+    def reorder(self, rows: Tensor) -> None:
+        """Put the rows into another order, each within its sentence."""
+        self.cache.reorder(rows)
+
+
+def _repeated(x: Tensor, rows: int) -> Tensor:
+    return x.repeat_interleave(rows, dim=0) if rows > 1 else x

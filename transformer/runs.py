@@ -39,7 +39,9 @@ def train_task(
 
     `evaluate` scores the model now and then; by default on 200 sentences of the first split.
     With `run_dir`, the folder afterwards holds config.json (settings, seed, versions, command),
-    metrics.jsonl, tokenizer.json, checkpoint.safetensors and model.safetensors.
+    metrics.jsonl, tokenizer.json, checkpoint.safetensors and model.safetensors, tensorboard/ with
+    the same metrics, and best/ with the weights of the best evaluation where there are several.
+    Processes that torchrun has started train together; the first one writes and evaluates.
 
     Raises:
         RunError: the folder holds a run already and `resume` is False, or none and it is True.
@@ -128,11 +130,16 @@ def _prepare(folder: Path, task: Task, trainer: Trainer, resume: bool) -> None:
         raise RunError(
             f"{folder} holds a run already; add --resume to go on with it, or name another folder"
         )
+    trainer.workers.wait()  # none looks into the folder after the first has begun to fill it
+    if not trainer.workers.first:
+        return
     save_tokenizer(folder / "tokenizer.json", task.tokenizer)
     facts = {
         "task": task.name,
+        **({"data": task.facts} if task.facts else {}),
         "config": task.config.to_dict(),
         "training": asdict(task.training),
+        "processes": trainer.workers.size,
         **provenance(trainer.device),
     }
     write_atomically(folder / "config.json", (json.dumps(facts, indent=2) + "\n").encode())

@@ -85,7 +85,7 @@ def test_an_averaged_run_is_a_run(tmp_path):
         average_run(tmp_path / "run", 4)
     names = {path.name for path in (tmp_path / "run").iterdir()}
     files = {"checkpoint.safetensors", "config.json", "metrics.jsonl", "model.safetensors"}
-    assert names == files | {"average-2", "tokenizer.json", "weights"}
+    assert names == files | {"average-2", "tensorboard", "tokenizer.json", "weights"}
 
 
 def test_a_negative_number_is_refused():

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import pickle
 import resource
 import stat
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from safetensors import safe_open
 from tests.helpers import sentences, small_model
 from tests.training.trainers import assert_identical, small_trainer, weights_of
 from transformer.files import FileError, write_atomically
+from transformer.training.averaging import average_models
 from transformer.training.checkpoints import (
     CheckpointError,
     load_model,
@@ -153,7 +155,8 @@ def test_after_a_full_disk_training_goes_on_from_the_checkpoint_to_the_same_weig
         trainer.train()
     assert "checkpoint.safetensors" in str(error.value)
     assert "resume" in str(error.value)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["checkpoint.safetensors", "metrics.jsonl"]
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["checkpoint.safetensors", "metrics.jsonl", "tensorboard"]
 
     again = small_trainer(weights=99, steps=20, run_dir=tmp_path, evaluate_every=5)
     again.resume(tmp_path / "checkpoint.safetensors")
@@ -202,12 +205,16 @@ def test_a_pickle_is_refused_without_being_opened(tmp_path):
         def __reduce__(self):
             return (os.mkdir, (str(tmp_path / "exploded"),))
 
-    torch.save({"model": Bomb()}, tmp_path / "model.pt")
-    with pytest.raises(CheckpointError, match="is no complete safetensors file"):
-        load_model(tmp_path / "model.pt")
-    with pytest.raises(CheckpointError, match="is no complete safetensors file"):
-        small_trainer().resume(tmp_path / "model.pt")
+    for name in ("model.safetensors", "checkpoint.safetensors"):  # whatever it calls itself
+        torch.save({"model": Bomb()}, tmp_path / name)
+        (tmp_path / f"old-{name}").write_bytes(pickle.dumps(Bomb()))
+    for path in tmp_path.glob("*.safetensors"):
+        for load in (load_model, small_trainer().resume, lambda path: average_models([path])):
+            with pytest.raises(CheckpointError, match="is no complete safetensors file of this"):
+                load(path)
     assert not (tmp_path / "exploded").exists()
+    pickle.loads((tmp_path / "old-model.safetensors").read_bytes())  # that it would have been
+    assert (tmp_path / "exploded").exists()
 
 
 def test_another_programs_safetensors_file_is_refused(tmp_path):

@@ -217,7 +217,8 @@ def test_a_run_leaves_metrics_checkpoint_and_model_and_nothing_else(tmp_path):
     trainer = small_trainer(run_dir=tmp_path / "new" / "run", steps=12)
     trainer.train()
     names = sorted(path.name for path in (tmp_path / "new" / "run").iterdir())
-    assert names == ["checkpoint.safetensors", "metrics.jsonl", "model.safetensors"]
+    files = ["checkpoint.safetensors", "metrics.jsonl", "model.safetensors"]
+    assert names == [*files, "tensorboard"]
     model = load_model(tmp_path / "new" / "run" / "model.safetensors")
     assert_identical(dict(model.named_parameters()), weights_of(trainer))
     assert model.config == trainer.model.config
@@ -347,7 +348,7 @@ def test_resuming_with_other_settings_is_an_error(tmp_path, change, named):
 
 
 @pytest.mark.slow
-def test_killed_at_random_moments_and_resumed_it_ends_with_the_same_weights(tmp_path):
+def test_killed_at_20_random_moments_and_resumed_it_ends_with_the_same_weights(tmp_path):
     script = Path(__file__).with_name("killed.py")
     done = subprocess.run(
         [sys.executable, str(script), str(tmp_path)],
@@ -358,9 +359,11 @@ def test_killed_at_random_moments_and_resumed_it_ends_with_the_same_weights(tmp_
     )
     assert done.returncode == 0, done.stderr
     kills = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(kills) == 20
+    assert {kill["when"] for kill in kills} == {"in a step", "half", "written", "replaced"}
     saved = [kill["checkpoint"] for kill in kills]
     assert saved == sorted(saved)
-    assert len(set(saved)) >= 4  # killed all along the way
+    assert len(set(saved)) >= 6  # killed all along the way
 
     straight, killed = (tmp_path / name for name in ("straight", "killed"))
     weights, _ = load_tensors(straight / "model.safetensors")
@@ -371,7 +374,13 @@ def test_killed_at_random_moments_and_resumed_it_ends_with_the_same_weights(tmp_
         for run in (straight, killed)
     ]
     assert logs[0] == logs[1]
-    assert sorted(p.name for p in killed.iterdir()) == sorted(p.name for p in straight.iterdir())
+    for folder in (".", "weights"):  # nothing half-written is left
+        names = [
+            sorted(path.name for path in (run / folder).iterdir()) for run in (straight, killed)
+        ]
+        assert names[0] == names[1]
+    for run in (straight, killed):
+        assert len(list((run / "tensorboard").iterdir())) == 1
 
 
 # What stops a run ----------------------------------------------------------------------------

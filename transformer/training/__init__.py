@@ -2,9 +2,13 @@
 
 from transformer.training.averaging import average_models
 from transformer.training.batching import Batch, make_batch, padding_share, token_batches
-from transformer.training.loop import Trainer, TrainingConfig, TrainingError
+from transformer.training.loop import Trainer
 from transformer.training.loss import label_smoothing_loss, smoothed_targets
+from transformer.training.recorder import TrainingError
 from transformer.training.schedule import linear_cooldown, noam_rate
+from transformer.training.settings import TrainingConfig
+from transformer.training.stopping import why_ended
+from transformer.training.validation import validation_loss
 
 __all__ = [
     "Batch",
@@ -19,4 +23,6 @@ __all__ = [
     "padding_share",
     "smoothed_targets",
     "token_batches",
+    "validation_loss",
+    "why_ended",
 ]

@@ -1,5 +1,6 @@
 """Batches of about equally many tokens, with little padding (section 5.1)."""
 
+import math
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 TokenPair = tuple[Sequence[int], Sequence[int]]
+Sides = Sequence[tuple[int, int]]  # the lengths of source and target, marks included
 
 
 @dataclass(frozen=True)
@@ -61,9 +63,9 @@ def token_batches(
     max_tokens: int,
     *,
     seed: int | None = None,
-    pool: int = 100,
+    pool: int = 1000,
 ) -> Iterator[list[int]]:
-    """Group sentence pairs of similar length; yield the indices of one batch after the other.
+    """Group sentence pairs of similar lengths; yield the indices of one batch after the other.
 
     No batch's rectangle, padding included, exceeds `max_tokens` on either side. Each pair comes
     exactly once.
@@ -78,51 +80,82 @@ def token_batches(
     Raises:
         ValueError: a sentence does not fit into `max_tokens` at all.
     """
-    lengths = [max(len(source), len(target)) + 1 for source, target in pairs]
-    if lengths and max(lengths) > max_tokens:
-        worst = max(range(len(pairs)), key=lengths.__getitem__)
+    sides = [(len(source) + 1, len(target) + 1) for source, target in pairs]
+    if sides and max(map(max, sides)) > max_tokens:
+        worst = max(range(len(pairs)), key=lambda i: max(sides[i]))
         raise ValueError(
-            f"sentence pair {worst} has {lengths[worst]} tokens, more than a batch may hold "
+            f"sentence pair {worst} has {max(sides[worst])} tokens, more than a batch may hold "
             f"({max_tokens}); raise max_tokens or drop long sentences"
         )
     order = list(range(len(pairs)))
     if seed is None:
-        return iter(_fill(sorted(order, key=lambda i: _key(pairs[i])), lengths, max_tokens))
-    return _shuffled(pairs, order, lengths, max_tokens, random.Random(seed), pool)
+        return iter(_fill(_by_the_longer_side(order, sides), sides, max_tokens))
+    return _shuffled(order, sides, max_tokens, random.Random(seed), pool)
 
 
 def _shuffled(
-    pairs: Sequence[TokenPair],
-    order: list[int],
-    lengths: list[int],
-    max_tokens: int,
-    rng: random.Random,
-    pool: int,
+    order: list[int], sides: Sides, max_tokens: int, rng: random.Random, pool: int
 ) -> Iterator[list[int]]:
     rng.shuffle(order)
-    average = max(1, sum(lengths) // max(1, len(lengths)))
+    average = max(1, sum(map(max, sides)) // max(1, len(sides)))
     step = max(1, pool * max_tokens // average)
     for start in range(0, len(order), step):
-        chunk = sorted(order[start : start + step], key=lambda i: _key(pairs[i]))
-        batches = _fill(chunk, lengths, max_tokens)
+        chunk = order[start : start + step]
+        # Strips pad less where there are many batches to fill, the plain order where there are few.
+        orders = _by_the_longer_side(chunk, sides), _in_strips(chunk, sides, max_tokens)
+        filled = [_fill(indices, sides, max_tokens) for indices in orders]
+        batches = min(filled, key=lambda batches: _places(batches, sides))
         rng.shuffle(batches)
         yield from batches
 
 
-def _key(pair: TokenPair) -> tuple[int, int]:
-    # By the longer side first: that is what fills the budget.
-    return max(len(pair[0]), len(pair[1])), len(pair[0])
+def _by_the_longer_side(indices: list[int], sides: Sides) -> list[int]:
+    # That side fills the budget.
+    return sorted(indices, key=lambda i: (max(sides[i]), sides[i][0]))
 
 
-def _fill(order: list[int], lengths: list[int], max_tokens: int) -> list[list[int]]:
+def _in_strips(indices: list[int], sides: Sides, max_tokens: int) -> list[int]:
+    """Neighbours of similar length on both sides.
+
+    Sorted by one side, neighbours may differ much on the other. So the pairs are cut into strips
+    of similar target length, about as many as batches in each; within a strip the source's length
+    rises, in the next one it falls.
+    """
+    n_batches = sum(max(sides[i]) for i in indices) / max_tokens
+    n_tokens = sum(sides[i][1] for i in indices)
+    n_strips = max(1, round(math.sqrt(n_batches)))
+    strips: list[list[int]] = [[] for _ in range(n_strips)]
+    before = 0
+    for i in sorted(indices, key=lambda i: (sides[i][1], sides[i][0])):
+        strips[before * n_strips // n_tokens].append(i)
+        before += sides[i][1]
+    return [
+        i
+        for number, strip in enumerate(strips)
+        for i in sorted(strip, key=lambda i: sides[i], reverse=number % 2 == 1)
+    ]
+
+
+def _fill(order: list[int], sides: Sides, max_tokens: int) -> list[list[int]]:
     batches: list[list[int]] = []
-    current: list[int] = []
-    for i in order:  # lengths rise, so the newest pair is the longest
-        if current and (len(current) + 1) * lengths[i] > max_tokens:
-            batches.append(current)
-            current = []
-        current.append(i)
-    return [*batches, current] if current else batches
+    longest = 0
+    for i in order:
+        grown = max(longest, *sides[i])
+        if batches and (len(batches[-1]) + 1) * grown <= max_tokens:
+            batches[-1].append(i)
+            longest = grown
+        else:
+            batches.append([i])
+            longest = max(sides[i])
+    return batches
+
+
+def _places(batches: list[list[int]], sides: Sides) -> int:
+    """The places of all rectangles, padding included."""
+    return sum(
+        len(batch) * (max(sides[i][0] for i in batch) + max(sides[i][1] for i in batch))
+        for batch in batches
+    )
 
 
 def padding_share(batches: Iterable[Batch], pad_id: int) -> float:

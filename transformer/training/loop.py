@@ -1,43 +1,38 @@
 """The training loop (section 5): batches, Adam, the paper's schedule, exact resuming."""
 
-import json
-import math
-import time
-from collections.abc import Callable, Iterator, Sequence
-from itertools import count, islice
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from transformer.files import write_atomically
 from transformer.model import Transformer
 from transformer.runtime import pick_device
+from transformer.training import stopping
 from transformer.training.averaging import keep_weights
-from transformer.training.batching import Batch, TokenPair, make_batch, token_batches
+from transformer.training.batching import Batch, TokenPair
 from transformer.training.checkpoints import save_model
+from transformer.training.distributed import Workers, own_device
+from transformer.training.feed import Feed
 from transformer.training.loss import label_smoothing_loss
 from transformer.training.progress import progress
+from transformer.training.recorder import Metrics, Recorder, require_finite
 from transformer.training.schedule import linear_cooldown, noam_rate
 from transformer.training.settings import TrainingConfig
 from transformer.training.state import load_state, save_state
 
-Metrics = dict[str, Any]
 CHECKPOINT = "checkpoint.safetensors"
 
 
-class TrainingError(Exception):
-    """Training cannot go on; the message says why and what to try."""
-
-
 class Trainer:
-    """Trains a model on pairs of token ids.
+    """Trains a model on pairs of token ids, alone or together with other processes.
 
     Args:
         model: trained in place, moved to `device`.
         pairs: (source, target) token ids without marks.
         config: how to train.
+        device: the best one here if None; under torchrun each process has a GPU of its own.
         run_dir: folder for metrics, checkpoints and the final weights; None keeps all in memory.
         evaluate: called every `evaluate_every` steps with the model in evaluation mode; the
             numbers that it returns join the metrics.
@@ -63,83 +58,95 @@ class Trainer:
     ) -> None:
         if not pairs:
             raise ValueError("there is nothing to train on: the list of sentence pairs is empty")
+        if config.patience and evaluate is None:
+            raise ValueError(f"patience ({config.patience}) needs scores; give evaluate too")
         self.config = config
-        self.device = torch.device(device) if device is not None else pick_device()
+        self.workers = Workers()
+        self.device = own_device(torch.device(device) if device is not None else pick_device())
         self.model = model.to(self.device)
         self.pairs = pairs
         self.marks = {"bos_id": bos_id, "eos_id": eos_id, "pad_id": model.config.pad_id}
         self.run_dir = Path(run_dir) if run_dir is not None else None
-        self._checkpoint = self.run_dir / CHECKPOINT if self.run_dir else None
         self.evaluate = evaluate
-        self.show_progress = show_progress
+        self.show_progress = show_progress and self.workers.first
         self.optimizer = torch.optim.Adam(
             model.parameters(), lr=0.0, betas=config.betas, eps=config.eps, fused=True
         )
         self.step = 0
-        self.batches_seen = self.pairs_seen = 0
-        self.seconds = 0.0
-        self.metrics: list[Metrics] = []
-        self._forward: Callable[..., Tensor] = (
-            torch.compile(self.model, dynamic=True) if config.compile else self.model
-        )
+        self.feed = Feed(pairs, config, self.marks, self.workers)
+        self.recorder = Recorder(self.run_dir if self.workers.first else None)
+        compiled: Any = torch.compile(self.model, dynamic=True) if config.compile else self.model
+        self._forward = self.workers.wrap(compiled)
         bf16 = self.device.type == "cuda" and torch.cuda.is_bf16_supported()
         self._bf16 = config.precision == "bf16" or (config.precision == "auto" and bf16)
 
-    def train(self) -> list[Metrics]:
-        """Run until `config.steps` steps are done; return the metrics, one dictionary per log.
+    @property
+    def metrics(self) -> list[Metrics]:
+        """One dictionary per report."""
+        return self.recorder.entries
 
-        Each holds step, epoch, loss (nats per target token since the last log), rate,
+    def train(self) -> list[Metrics]:
+        """Run until all steps are done, or no evaluation is better any more; return the metrics.
+
+        Each entry holds step, epoch, loss (nats per target token since the last log), rate,
         tokens_per_second (target tokens, padding not counted) and seconds (of training alone).
         """
-        config, batches = self.config, self._batches()
+        config, recorder, batches = self.config, self.recorder, self.feed.steps()
         bar = progress(config.steps, self.step, self.show_progress)
-        losses: list[Tensor] = []
-        n_tokens, began = 0, time.perf_counter()
         if not self.step:  # a resumed run has its dice from the checkpoint
-            torch.manual_seed(config.seed)
+            self.workers.seed(config.seed)
         self.model.train()
+        recorder.start()
         try:
-            while self.step < config.steps:
-                loss, n = self._update(list(islice(batches, config.accumulate)))
-                losses.append(loss)
-                n_tokens += n
-                due = [self._due(e) for e in (config.evaluate_every, config.checkpoint_every)]
-                if logging := self._due(config.log_every) or any(due):
-                    self._log(losses, n_tokens, began)
-                bar.update(self._line())
-                if due[0] and self.evaluate:
+            while not self._finished:
+                recorder.add(*self._update(next(batches)))
+                evaluating = self._due(config.evaluate_every)
+                keeping = self._due(config.checkpoint_every)
+                if logging := self._due(config.log_every) or evaluating or keeping:
+                    self._log()
+                if evaluating and self.evaluate:
                     self._evaluate(self.evaluate)
-                if due[1] and self.run_dir:
+                if (keeping or self._finished) and self.run_dir:
                     self._keep(self.run_dir)
+                bar.update(recorder.line(), recorder.entries)
                 if logging:
-                    losses, n_tokens, began = [], 0, time.perf_counter()
+                    recorder.start()
         finally:
             bar.close()
+            recorder.close()
         self.model.eval()
-        if self.run_dir:
+        if self.run_dir and self.workers.first:
             save_model(self.run_dir / "model.safetensors", self.model)
+        self.workers.wait()  # for the files
         return self.metrics
+
+    @property
+    def _finished(self) -> bool:
+        return self.step >= self.config.steps or stopping.out_of_patience(self.metrics, self.config)
 
     def _keep(self, run_dir: Path) -> None:
         # The weights first: a run that is killed between the two writes them again.
-        if self.config.keep:
+        if self.config.keep and self.workers.first:
             keep_weights(run_dir, self.step, self.model, self.config.keep)
         self.save(run_dir / CHECKPOINT)
 
     def _update(self, batches: list[Batch]) -> tuple[Tensor, int]:
         """One step: gradients of all batches, divided by their tokens together, and Adam.
 
-        Returns the loss summed over the step's tokens, and their number.
+        Returns the loss summed over this process's tokens of the step, and the number of all.
         """
         # Dividing each batch by its own count would give the words of short batches more weight.
         n_tokens = sum(batch.n_tokens for batch in batches)
         total = torch.zeros((), device=self.device)
-        for batch in (batch.to(self.device) for batch in batches):
-            with torch.autocast(self.device.type, torch.bfloat16, enabled=self._bf16):
-                logits = self._forward(batch.src, batch.tgt_in)
-            smoothing, pad_id = self.config.label_smoothing, self.marks["pad_id"]
-            loss, _ = label_smoothing_loss(logits, batch.tgt_out, smoothing, pad_id)
-            (loss / n_tokens).backward()
+        for i, batch in enumerate(batches, 1):
+            batch = batch.to(self.device)
+            with self.workers.adding_up(self._forward, now=i == len(batches)):
+                with torch.autocast(self.device.type, torch.bfloat16, enabled=self._bf16):
+                    logits = self._forward(batch.src, batch.tgt_in)
+                smoothing, pad_id = self.config.label_smoothing, self.marks["pad_id"]
+                loss, _ = label_smoothing_loss(logits, batch.tgt_out, smoothing, pad_id)
+                # Times their number, because several processes take the mean of their gradients.
+                (loss / n_tokens * self.workers.size).backward()
             total += loss.detach()
         if self.config.clip is not None:
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
@@ -157,70 +164,29 @@ class Trainer:
         rate = noam_rate(self.step, self.model.config.d_model, c.warmup, c.factor)
         return rate * linear_cooldown(self.step, c.steps, c.cooldown)
 
-    def _batches(self) -> Iterator[Batch]:
-        """Epoch after epoch in an order that only the seed decides, from where we stand."""
-        position = self.batches_seen
-        for epoch in count():
-            seed = self.config.seed * 1_000_003 + epoch
-            for indices in token_batches(self.pairs, self.config.max_tokens, seed=seed):
-                if position:  # done before the checkpoint
-                    position -= 1
-                    continue
-                self.batches_seen += 1
-                self.pairs_seen += len(indices)
-                yield make_batch((self.pairs[i] for i in indices), **self.marks)
-
     def _due(self, every: int) -> bool:
         return self.step == self.config.steps or (every > 0 and self.step % every == 0)
 
-    def _log(self, losses: list[Tensor], n_tokens: int, began: float) -> None:
-        loss = float(torch.stack(losses).sum()) / n_tokens  # waits for a GPU, so before the clock
-        self._require_finite(loss, self.step - len(losses) + 1)
-        took = time.perf_counter() - began
-        self.seconds += took
-        self.metrics.append(
-            {
-                "step": self.step,
-                "epoch": round(self.pairs_seen / len(self.pairs), 3),
-                "loss": loss,
-                "rate": self.rate,
-                "tokens_per_second": round(n_tokens / took),
-                "seconds": round(self.seconds, 2),
-            }
-        )
-        self._write_metrics()
-
-    def _require_finite(self, loss: float, first: int) -> None:
-        # The last step's loss may be finite and its update not, so the weights are looked at too.
-        weights = torch.stack([weight.isfinite().all() for weight in self.model.parameters()])
-        if math.isfinite(loss) and weights.all():
-            return
-        what = "weights are no longer finite" if math.isfinite(loss) else f"loss became {loss}"
-        path = self._checkpoint
-        saved = f"; {path} is from before" if path and path.exists() else ""
-        raise TrainingError(
-            f"the {what} between steps {first} and {self.step}{saved}. Lower factor "
-            f"({self.config.factor}), raise warmup ({self.config.warmup}) or set clip (1.0)"
-        )
+    def _log(self) -> None:
+        loss = self.recorder.per_token(self.workers.total(self.recorder.loss_sum()))
+        first = self.step - self.recorder.n_steps + 1
+        saved = self.run_dir and self.run_dir / CHECKPOINT
+        require_finite(self.model, loss, f"steps {first} and {self.step}", self.config, saved)
+        self.recorder.report(self.step, self.feed.epoch, loss, self.rate)
 
     def _evaluate(self, evaluate: Callable[[Transformer], Metrics]) -> None:
-        self.model.eval()
-        # Whatever dice the evaluation throws, training goes on as if it had not.
-        with torch.random.fork_rng([self.device] if self.device.type == "cuda" else []):
-            self.metrics[-1].update(evaluate(self.model))
-        self.model.train()
-        self._write_metrics()
-
-    def _line(self) -> str:
-        if not self.metrics:
-            return ""
-        m = self.metrics[-1]
-        return f"loss {m['loss']:.3f} · {m['tokens_per_second']:,} tokens/s"
-
-    def _write_metrics(self) -> None:
-        if self.run_dir:
-            lines = "".join(json.dumps(entry) + "\n" for entry in self.metrics)
-            write_atomically(self.run_dir / "metrics.jsonl", lines.encode())
+        """The first process scores the model; the others learn what decides when to stop."""
+        scores: Metrics = {}
+        if self.workers.first:
+            self.model.eval()
+            # Whatever dice the evaluation throws, training goes on as if it had not.
+            with torch.random.fork_rng([self.device] if self.device.type == "cuda" else []):
+                scores = evaluate(self.model)
+            self.model.train()
+        scores = stopping.scores_for_all(scores, self.config, self.workers)
+        self.recorder.extend(scores)
+        if self.recorder.run_dir and stopping.last_is_best(self.metrics, self.config):
+            stopping.keep_best(self.recorder.run_dir, self.model)
 
     def save(self, path: Path | str) -> None:
         """Write all that an exact continuation needs."""

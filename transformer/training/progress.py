@@ -1,11 +1,16 @@
-"""A line that says how training stands: in a terminal by tqdm, in a notebook in place."""
+"""How training stands: a line by tqdm in a terminal, a line and live curves in a notebook."""
 
 import html
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from tqdm import tqdm
+
+from transformer.training.curves import curves_svg
+
+Metrics = Sequence[dict[str, Any]]
 
 # A notebook's page keeps the last state of the line; more updates than this only cost time.
 SECONDS_BETWEEN_UPDATES = 0.25
@@ -23,11 +28,11 @@ class Progress:
 
     def __init__(self, total: int, start: int) -> None:
         self.total = total
-        self.step = start
+        self.start = self.step = start
         self.began = time.perf_counter()
 
-    def update(self, facts: str) -> None:
-        """One step more; `facts` is a short text such as "loss 1.23"."""
+    def update(self, facts: str, metrics: Metrics = ()) -> None:
+        """One step more; `facts` is a short text such as "loss 1.23", `metrics` what to draw."""
         self.step += 1
 
     def close(self) -> None:
@@ -41,9 +46,9 @@ class TerminalProgress(Progress):
         super().__init__(total, start)
         self.bar = tqdm(total=total, initial=start, unit="step", dynamic_ncols=True)
 
-    def update(self, facts: str) -> None:
+    def update(self, facts: str, metrics: Metrics = ()) -> None:
         """One step more."""
-        super().update(facts)
+        super().update(facts, metrics)
         self.bar.set_postfix_str(facts, refresh=False)
         self.bar.update()
 
@@ -58,13 +63,14 @@ class NotebookProgress(Progress):
     def __init__(self, total: int, start: int) -> None:
         super().__init__(total, start)
         self.facts = ""
+        self.metrics: Metrics = ()
         self.shown = 0.0
         self.handle: Any = None
 
-    def update(self, facts: str) -> None:
+    def update(self, facts: str, metrics: Metrics = ()) -> None:
         """One step more."""
-        super().update(facts)
-        self.facts = facts
+        super().update(facts, metrics)
+        self.facts, self.metrics = facts, metrics
         if time.perf_counter() - self.shown > SECONDS_BETWEEN_UPDATES:
             self._show()
 
@@ -76,14 +82,27 @@ class NotebookProgress(Progress):
         from IPython.display import display
 
         self.shown = time.perf_counter()
-        text = f"step {self.step:,} of {self.total:,} · {self.shown - self.began:.0f} s"
-        text = f"{text} · {self.facts}" if self.facts else text
+        took = self.shown - self.began
+        parts = [f"step {self.step:,} of {self.total:,}", duration(took)]
+        if self.start < self.step < self.total:
+            left = took / (self.step - self.start) * (self.total - self.step)
+            parts.append(f"{duration(left)} left")
+        text = " · ".join([*parts, self.facts] if self.facts else parts)
         bar = f'<progress aria-label="training" max="{self.total}" value="{self.step}"></progress>'
-        data = {"text/plain": text, "text/html": f"{bar} {html.escape(text)}"}
+        curves = curves_svg(self.metrics, self.total)
+        data = {"text/plain": text, "text/html": f"<div>{bar} {html.escape(text)}{curves}</div>"}
         if self.handle is None:
             self.handle = display(data, raw=True, display_id=True)
         else:
             self.handle.update(data, raw=True)
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it: 42 s, 3 min 05 s, 2 h 10 min."""
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes >= 60:
+        return f"{minutes // 60} h {minutes % 60:02} min"
+    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
 
 
 def _in_notebook() -> bool:

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
+# They decide what a run says and keeps, not the weights of any step.
+REPORTING = ("log_every", "evaluate_every", "checkpoint_every", "keep", "patience")
+
 
 @dataclass(frozen=True)
 class TrainingConfig:
@@ -10,7 +13,8 @@ class TrainingConfig:
 
     Args:
         steps: updates of the weights.
-        max_tokens: the budget of a batch, source and target each (section 5.1: 25,000).
+        max_tokens: the budget of a batch, source and target each (section 5.1: 25,000); several
+            processes share it.
         accumulate: batches whose gradients make one step.
         warmup, factor: of the schedule (section 5.3; the paper's factor is 1).
         cooldown: the last share of the steps, in which the rate falls to 0 (the paper: none).
@@ -23,6 +27,8 @@ class TrainingConfig:
         seed: of the data's order and of dropout.
         log_every, evaluate_every, checkpoint_every: steps between two; 0 means only at the end.
         keep: of so many of the last checkpoints the weights stay, to be averaged (section 6.1).
+        patience: stop after so many evaluations without a better one; 0 means never.
+        stop_on: what "better" means: "bleu", or the "loss" on the sentences evaluated.
     """
 
     steps: int
@@ -42,13 +48,23 @@ class TrainingConfig:
     evaluate_every: int = 0
     checkpoint_every: int = 500
     keep: int = 0
+    patience: int = 0
+    stop_on: Literal["bleu", "loss"] = "bleu"
 
     def __post_init__(self) -> None:
         for name in ("steps", "max_tokens", "accumulate", "warmup"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} ({getattr(self, name)}) must be at least 1")
-        if self.keep < 0:
-            raise ValueError(f"keep ({self.keep}) must be 0 or more")
+        for name in ("keep", "patience"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} ({getattr(self, name)}) must be 0 or more")
+        if self.patience and not self.evaluate_every:
+            raise ValueError(
+                f"patience ({self.patience}) counts evaluations, and there are none before the "
+                "end; set evaluate_every too"
+            )
+        if self.stop_on not in ("bleu", "loss"):
+            raise ValueError(f"stop_on ({self.stop_on!r}) must be bleu or loss")
         if not 0 <= self.cooldown <= 1:
             raise ValueError(f"cooldown ({self.cooldown}) is a share of the steps, 0 to 1")
         if self.precision not in ("auto", "float32", "bf16"):

@@ -18,28 +18,36 @@ from transformer.training.checkpoints import (
     model_tensors,
     save_tensors,
 )
-from transformer.training.settings import TrainingConfig
+from transformer.training.settings import REPORTING, TrainingConfig
 
 if TYPE_CHECKING:
     from transformer.training.loop import Trainer
-
-COUNTERS = ("step", "batches_seen", "pairs_seen", "seconds", "metrics")
 
 
 def save_state(trainer: "Trainer", path: Path) -> None:
     """Write the weights, Adam's moments, the state of the dice, and the counters, atomically.
 
+    All processes that train together call it, each adds its dice, and the first one writes.
+
     Raises:
         FileError: the file could not be written; an earlier one is untouched.
     """
+    dice = {"rng.cpu": trainer.workers.collect(torch.get_rng_state())}
+    if trainer.device.type == "cuda":
+        dice["rng.cuda"] = trainer.workers.collect(torch.cuda.get_rng_state(trainer.device))
+    if not trainer.workers.first:
+        return
     tensors = {f"model.{name}": tensor for name, tensor in model_tensors(trainer.model).items()}
     for i, moments in trainer.optimizer.state_dict()["state"].items():
         tensors.update({f"adam.{i}.{key}": value for key, value in moments.items()})
-    tensors["rng.cpu"] = torch.get_rng_state()
-    if trainer.device.type == "cuda":
-        tensors["rng.cuda"] = torch.cuda.get_rng_state(trainer.device)
-    facts = {name: getattr(trainer, name) for name in COUNTERS}
-    save_tensors(path, tensors, {**facts, **_setup(trainer)})
+    facts = {
+        "step": trainer.step,
+        "batches_seen": trainer.feed.batches_seen,
+        "pairs_seen": trainer.feed.pairs_seen,
+        "seconds": trainer.recorder.seconds,
+        "metrics": trainer.recorder.entries,
+    }
+    save_tensors(path, tensors | dice, {**facts, **_setup(trainer)})
 
 
 def load_state(trainer: "Trainer", path: Path) -> None:
@@ -71,11 +79,24 @@ def _put_back(trainer: "Trainer", tensors: dict[str, Tensor], facts: dict[str, A
         index, _, key = name.partition(".")
         moments.setdefault(int(index), {})[key] = tensor
     trainer.optimizer.load_state_dict({**trainer.optimizer.state_dict(), "state": moments})
-    for name in COUNTERS:
-        setattr(trainer, name, facts[name])
-    torch.set_rng_state(groups["rng"]["cpu"])
-    if "cuda" in groups["rng"] and trainer.device.type == "cuda":
-        torch.cuda.set_rng_state(groups["rng"]["cuda"], trainer.device)
+    trainer.step = facts["step"]
+    trainer.feed.batches_seen, trainer.feed.pairs_seen = facts["batches_seen"], facts["pairs_seen"]
+    trainer.recorder.seconds, trainer.recorder.entries = facts["seconds"], facts["metrics"]
+    _put_back_dice(trainer, groups["rng"])
+
+
+def _put_back_dice(trainer: "Trainer", states: dict[str, Tensor]) -> None:
+    workers = trainer.workers
+    # A row for each process.
+    rows = {device: torch.atleast_2d(state) for device, state in states.items()}
+    if len(rows["cpu"]) != workers.size:
+        # Each word is dropped by other dice now, which is as good as by the former ones.
+        workers.seed(trainer.config.seed, trainer.step)
+        return
+    # Copied, because torch reads a state from the beginning of its storage.
+    torch.set_rng_state(rows["cpu"][workers.rank].clone())
+    if "cuda" in rows and trainer.device.type == "cuda":
+        torch.cuda.set_rng_state(rows["cuda"][workers.rank].clone(), trainer.device)
 
 
 def _setup(trainer: "Trainer") -> dict[str, Any]:
@@ -98,14 +119,15 @@ def _fingerprint(pairs: Sequence[TokenPair]) -> int:
 def _require_same_setup(trainer: "Trainer", path: Path, facts: dict[str, Any]) -> None:
     # A checkpoint from before a setting existed was made with its default.
     defaults = asdict(TrainingConfig(steps=1))
-    # A cooling run that is told to go on for longer has cooled too early.
-    may_change = "steps" if not trainer.config.cooldown else None
+    may_change = set(REPORTING)
+    if not trainer.config.cooldown:  # a cooling run that is to go on for longer cooled too early
+        may_change.add("steps")
     for part, settings in _setup(trainer).items():
         for key, value in settings.items():
             before = facts.get(part, {}).get(key, defaults.get(key))
-            if key != may_change and before != value:
+            if key not in may_change and before != value:
                 raise CheckpointError(
-                    f"{path} was made with {key}={before}, not {value}; resume "
-                    "with the same settings (only steps may change, and not with a cooldown), "
-                    "or use a new folder"
+                    f"{path} was made with {key}={before}, not {value}; resume with the same "
+                    f"settings (only {', '.join(REPORTING)} may change, and steps where there is "
+                    "no cooldown), or use a new folder"
                 )

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from safetensors.torch import load_file
 
+from tests.data.releases import folder_of, release
+
 TINY = ["--d-model", "16", "--d-ff", "16", "--n-heads", "2", "--n-layers", "1"]
 
 
@@ -46,6 +48,7 @@ def test_a_run_folder_says_where_its_weights_come_from(copy_run: Path) -> None:
         "metrics.jsonl",
         "model.safetensors",
         "scores.json",
+        "tensorboard",
         "tokenizer.json",
     }
     facts = json.loads((copy_run / "config.json").read_text())
@@ -76,7 +79,21 @@ def test_evaluate_prints_bleu_with_its_signature(copy_run: Path) -> None:
     done = run("evaluate", str(copy_run))
     assert done.returncode == 0, done.stderr
     assert "test: BLEU" in done.stdout
+    assert "chrF" in done.stdout
     assert "tok:13a" in done.stdout
+    assert "nc:6" in done.stdout
+    kept = json.loads((copy_run / "scores.json").read_text())["test"]
+    assert {"bleu", "signature", "chrf", "chrf_signature"} <= kept.keys()
+
+
+def test_the_length_penalty_is_a_setting_of_the_search(copy_run: Path) -> None:
+    done = run("evaluate", str(copy_run), "--beam", "2", "--length-penalty", "1")
+    assert done.returncode == 0, done.stderr
+    kept = json.loads((copy_run / "scores.json").read_text())
+    assert "test beam 2 alpha 1" in kept
+    refused = run("translate", str(copy_run), "--length-penalty", "-1", stdin="1 2\n")
+    assert refused.returncode != 0
+    assert "--length-penalty" in refused.stderr
 
 
 def test_averaged_checkpoints_are_a_run(tmp_path) -> None:
@@ -116,6 +133,15 @@ def test_a_beam_is_kept_beside_the_greedy_scores(copy_run: Path) -> None:
         (["train", "copy", "--device", "abacus"], "unknown device 'abacus'"),
         (["train", "copy", "--data", "."], "makes its own data"),
         (["train", "multi30k", "--data", "nowhere"], "there is no folder nowhere"),
+        (
+            ["train", "copy", "--test-set", "TED.tst2014"],
+            "makes its own data; leave out --test-set",
+        ),
+        (["train", "multi30k", "--test-set", "x"], "has no such thing; leave out --test-set"),
+        (["train", "iwslt16", "--data", "nowhere"], "there is no folder or archive nowhere"),
+        (["train", "iwslt17", "--source", "fr"], "for fr and en name a folder or archive"),
+        (["train", "text"], "name the text with --data"),
+        (["train", "text", "--data", "nowhere"], "there is no folder nowhere, no .tsv file"),
         (["train", "copy", "--resume"], "no run to resume"),
         (["translate", "nowhere"], "holds no run"),
         (["evaluate", "nowhere"], "holds no run"),
@@ -133,11 +159,62 @@ def test_bad_input_gives_a_sentence_and_leaves_nothing(
     assert not (tmp_path / "run").exists()
 
 
-def test_an_empty_line_is_named_and_nothing_is_printed(copy_run: Path) -> None:
-    done = run("translate", str(copy_run), stdin="1 2\n\n3\n")
+def test_help_says_what_to_expect_of_each_task() -> None:
+    alone = run("train")
+    text = " ".join(alone.stdout.replace("│", " ").split())
+    for task in ("copy", "toy", "multi30k", "iwslt14", "iwslt16", "iwslt17", "text"):
+        assert f" {task} " in text
+    assert all(word in text for word in ("BLEU", "minutes", "GB", "not run by us"))
+
+
+def test_talks_train_and_are_scored_from_test_sets_alone(tmp_path) -> None:
+    sets = {"TED.tst2013": 99, "TED.tst2014": 3}
+    talks = folder_of(tmp_path / "talks", release("16", None, sets))
+    out = ["--out", str(tmp_path / "run"), "--steps", "2", "--vocab-size", "330"]
+    done = run("train", "iwslt16", "--data", str(talks), *out, *TINY)
+    assert done.returncode == 0, done.stderr
+    assert "Trains on TED.tst2013; tests on TED.tst2014" in done.stdout
+    assert "99 pairs, 0 of them dropped; 98 train" in done.stdout
+    assert "TED.tst2014: BLEU" in done.stdout
+    only = folder_of(tmp_path / "only", release("16", None, {"TED.tst2014": 3}))
+    scored = run("evaluate", str(tmp_path / "run"), "--data", str(only))
+    assert scored.returncode == 0, scored.stderr
+    assert "TED.tst2014: BLEU" in scored.stdout
+    assert "valid" not in scored.stdout
+
+
+def test_text_of_ones_own_trains_and_is_scored(tmp_path) -> None:
+    table = tmp_path / "corpus.tsv"
+    table.write_text("".join(f"un {i}\tone {i}\n" for i in range(60)))
+    languages = ["--source", "fr", "--target", "en", "--vocab-size", "300"]
+    out = ["--out", str(tmp_path / "run"), "--steps", "2", *languages]
+    done = run("train", "text", "--data", str(table), *out, *TINY)
+    assert done.returncode == 0, done.stderr
+    scored = run("evaluate", str(tmp_path / "run"), "--data", str(table))
+    assert "valid: BLEU" in scored.stdout
+
+
+def test_fetch_tells_what_it_cannot_get(tmp_path) -> None:
+    done = run("fetch", "wmt14", "--to", str(tmp_path))
+    assert done.returncode == 1
+    assert "no corpus 'wmt14' to fetch; there are multi30k, iwslt14" in done.stderr
+
+
+def test_translations_stay_line_by_line(copy_run: Path) -> None:
+    # str.splitlines would break the third line at its \u2028.
+    done = run("translate", str(copy_run), stdin="1 2\n\n3\u20284\r\n\n")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.split("\n")
+    assert len(lines) == 5
+    assert (lines[1], lines[3], lines[4]) == ("", "", "")
+
+
+def test_a_line_that_is_too_long_is_named_and_nothing_is_printed(copy_run: Path) -> None:
+    done = run("translate", str(copy_run), stdin="1 2\n\n" + "3 " * 2000 + "\n")
     assert done.returncode == 1
     assert done.stdout == ""
-    assert "sentence 2 is empty" in done.stderr
+    assert "line 3 has 2000 tokens, more than the model takes" in done.stderr
+    assert "split it" in done.stderr
 
 
 def test_a_run_is_not_overwritten(copy_run: Path) -> None:

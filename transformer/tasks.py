@@ -1,7 +1,7 @@
 """The book's learning tasks, ready to train: data, tokenizer, model and recipe together."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from transformer.data.copy_task import CopyTask
 from transformer.data.parallel import ParallelText
 from transformer.model import Transformer
 from transformer.text import BPETokenizer, Tokenizer, WordTokenizer
-from transformer.training import TrainingConfig, token_batches
+from transformer.training import TrainingConfig, token_batches, validation_loss
 from transformer.training.batching import TokenPair
 from transformer.translation import Translator
 
@@ -29,13 +29,14 @@ class Task:
     """Something to learn, and how.
 
     Attributes:
-        name: "copy", "toy" or "multi30k".
+        name: what `train` calls it: "copy", "toy", "multi30k", "iwslt16", ...
         tokenizer: one for both sides.
         train: the training pairs as text.
         pairs: the training pairs as token ids.
         splits: the texts to be judged by; the first is looked at during training.
         config: the model's settings.
         training: the training's settings.
+        facts: where its data come from and what was dropped of them; ready for JSON.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Task:
     splits: dict[str, ParallelText]
     config: TransformerConfig
     training: TrainingConfig
+    facts: dict[str, Any] = field(default_factory=dict)
 
     def build_model(self) -> Transformer:
         """A fresh model, its weights drawn with the training's seed."""
@@ -54,14 +56,21 @@ class Task:
     def evaluator(
         self, split: str | None = None, n_sentences: int = 200
     ) -> Callable[[Transformer], dict[str, Any]]:
-        """For the trainer: scores on the first sentences of a split (the first one if None)."""
+        """For the trainer: scores on the first sentences of a split (the first one if None).
+
+        BLEU of the translations, and loss and perplexity of the references: those of them that
+        are short enough for the model.
+        """
         split = split or next(iter(self.splits))
         text = chosen_split(self.splits, split)
         sources, references = text.source[:n_sentences], text.target[:n_sentences]
+        pairs = _encode(self.tokenizer, ParallelText(sources, references))
+        pairs = [pair for pair in pairs if max(map(len, pair)) < self.config.max_len]
 
         def evaluate(model: Transformer) -> dict[str, Any]:
             scores = Translator(model, self.tokenizer).evaluate(sources, references)
-            return {"split": split, **scores.to_dict()}
+            loss = validation_loss(model, pairs, smoothing=self.training.label_smoothing)
+            return {"split": split, **scores.to_dict(), **loss}
 
         return evaluate
 
@@ -75,7 +84,9 @@ def copy_task(model: Settings | None = None, training: Settings | None = None) -
     train = _copies(40_000, seed)
     recipe = {"steps": 600, "max_tokens": 704, "warmup": 100, "factor": 0.24}
     shape = {"dropout": 0.0}
-    return _task("copy", _digits(), train, copy_splits(seed), (shape, model), (recipe, training))
+    return build_task(
+        "copy", _digits(), train, copy_splits(seed), (shape, model), (recipe, training)
+    )
 
 
 def toy_german_task(
@@ -99,7 +110,7 @@ def toy_german_task(
     recipe |= {"cooldown": 0.6, "clip": 1.0}
     shape = {"d_model": 128, "d_ff": 512, "n_heads": 8, "dropout": 0.0}
     train = _as_text(corpus.train)
-    return _task(
+    return build_task(
         "toy", tokenizer, train, toy_german_splits(corpus), (shape, model), (recipe, training)
     )
 
@@ -121,7 +132,9 @@ def multi30k_task(
     splits = {"valid": corpus.valid, **corpus.tests}
     shape = {"d_model": 256, "d_ff": 1024, "n_heads": 4, "n_layers": 3, "dropout": 0.2}
     recipe = {"epochs": 8, "max_tokens": 1024, "warmup": 400, "factor": 0.64, "cooldown": 0.6}
-    return _task("multi30k", tokenizer, corpus.train, splits, (shape, model), (recipe, training))
+    given = (shape, model), (recipe, training)
+    facts = {"source": source, "target": target, "train_pairs": len(corpus.train)}
+    return build_task("multi30k", tokenizer, corpus.train, splits, *given, facts)
 
 
 # The texts that a task is judged by, without its tokenizer and its training text.
@@ -182,13 +195,14 @@ def _copies(n: int, seed: int) -> ParallelText:
     return ParallelText(lines, lines)
 
 
-def _task(
+def build_task(
     name: str,
     tokenizer: Tokenizer,
     train: ParallelText,
     splits: dict[str, ParallelText],
     model: tuple[Settings, Settings | None],
     training: tuple[Settings, Settings | None],
+    facts: dict[str, Any] | None = None,
 ) -> Task:
     """A task, its pairs encoded; `model` and `training`: the recipe and what overrides it."""
     shape, own_shape = model
@@ -197,7 +211,7 @@ def _task(
     )
     pairs = _encode(tokenizer, train)
     settings = _training(pairs, *training)
-    return Task(name, tokenizer, train, pairs, splits, config, settings)
+    return Task(name, tokenizer, train, pairs, splits, config, settings, facts or {})
 
 
 def _training(pairs: list[TokenPair], recipe: Settings, given: Settings | None) -> TrainingConfig:

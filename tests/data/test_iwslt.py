@@ -125,7 +125,10 @@ def test_a_release_is_read_from_a_folder_and_from_archives(files, tmp_path):
             {"IWSLT14.TED.tst2010.de-en.de.xml": "<html>moved</html>"},
             "holds no <seg> within a <doc>",
         ),
-        ({"train.tags.en-de.de": GERMAN}, "the same text in two releases; keep one"),
+        (
+            {"IWSLT16.TED.tst2010.de-en.en.xml": xml("Good day .", "Yes .")},
+            "the same text in two releases; keep one",
+        ),
     ],
 )
 def test_what_does_not_fit_is_named(files, tmp_path, change, message):

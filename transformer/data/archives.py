@@ -1,11 +1,13 @@
 """Data files in a folder or in an archive, read without unpacking anything to the disk."""
 
+import io
 import lzma
 import re
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
 
 from transformer.data.parallel import DataError
@@ -15,12 +17,15 @@ LARGEST_ARCHIVE = 4 * 2**30
 MOST_FILES = 100_000
 
 
-def read_files(place: Path | str, wanted: re.Pattern[str]) -> dict[str, bytes]:
+def read_files(
+    place: Path | str, wanted: re.Pattern[str], inner: re.Pattern[str] | None = None
+) -> dict[str, bytes]:
     """The files with wanted names in a folder and those below it, or in a .tar, .tgz or .zip.
 
     Args:
         place: the folder or the archive.
         wanted: matches the names to read, folders left out.
+        inner: matches the names of archives in the place that are opened too, one level deep.
 
     Returns:
         Contents by name, folders left out.
@@ -34,7 +39,7 @@ def read_files(place: Path | str, wanted: re.Pattern[str]) -> dict[str, bytes]:
         raise DataError(f"there is no folder or archive {place}")
     found: dict[str, bytes] = {}
     try:
-        for name, content in _in_folder(place, wanted) if place.is_dir() else _in(place, wanted):
+        for name, content in _all(place, wanted, inner):
             if found.get(name, content) != content:
                 raise DataError(f"{place} holds two different files {name}; keep one of them")
             found[name] = content
@@ -48,14 +53,32 @@ def read_files(place: Path | str, wanted: re.Pattern[str]) -> dict[str, bytes]:
     return found
 
 
+def _all(
+    place: Path, wanted: re.Pattern[str], inner: re.Pattern[str] | None
+) -> Iterator[tuple[str, bytes]]:
+    guard = _Guard(place)
+    either = re.compile(f"{wanted.pattern}|{inner.pattern}") if inner else wanted
+    with ExitStack() as stack:
+        if place.is_dir():
+            outer = _in_folder(place, either)
+        else:
+            outer = _in(stack.enter_context(place.open("rb")), either, guard)
+        for name, content in outer:
+            if wanted.fullmatch(name):
+                yield name, content
+            else:
+                yield from _in(io.BytesIO(content), wanted, guard)
+
+
 def _in_folder(folder: Path, wanted: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:
     for path in sorted(folder.rglob("*")):
         if wanted.fullmatch(path.name) and path.is_file():
             yield path.name, path.read_bytes()
 
 
-def _in(archive: Path, wanted: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:
-    guard = _Guard(archive)
+def _in(
+    archive: io.BytesIO | io.BufferedReader, wanted: re.Pattern[str], guard: "_Guard"
+) -> Iterator[tuple[str, bytes]]:
     if zipfile.is_zipfile(archive):
         with zipfile.ZipFile(archive) as opened:
             entries = opened.infolist()
@@ -66,7 +89,8 @@ def _in(archive: Path, wanted: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:
                 if wanted.fullmatch(name) and not entry.is_dir():
                     yield name, opened.read(entry)
         return
-    with tarfile.open(archive) as opened:
+    archive.seek(0)
+    with tarfile.open(fileobj=archive) as opened:
         # One after the other: what comes behind a file that is refused is never unpacked.
         for member in opened:
             guard.admit(member.name, member.size)

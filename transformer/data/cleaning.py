@@ -1,8 +1,16 @@
 """Takes out of parallel text what teaches a model nothing, and says what and why."""
 
+import math
+import re
 from collections import Counter
 
 from transformer.data.parallel import ParallelText
+
+# Scripts that set no spaces between words: a Chinese or Japanese character is about a word; of
+# Thai, Lao, Burmese and Khmer letters it takes about four.
+CHARACTER = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
+LETTER = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
+LETTERS_A_WORD = 4
 
 
 def clean(
@@ -11,7 +19,7 @@ def clean(
     """Drop pairs that are empty, too long, or too unequal to be translations of each other.
 
     Args:
-        text: the pairs; words are what spaces separate.
+        text: the pairs; words are counted by `n_words`.
         max_words: the most words of a sentence.
         max_ratio: how many times as many words the longer side may have.
         slack: so many words of difference are allowed at any ratio ("Ja ." may be a sentence).
@@ -30,7 +38,7 @@ def clean(
     dropped: Counter[str] = Counter()
     kept: list[tuple[str, str]] = []
     for pair in zip(text.source, text.target, strict=True):
-        shorter, longer = sorted(len(side.split()) for side in pair)
+        shorter, longer = sorted(map(n_words, pair))
         if not shorter:
             dropped["a side is empty"] += 1
         elif longer > max_words:
@@ -41,3 +49,10 @@ def clean(
             kept.append(pair)
     sources, targets = ([pair[side] for pair in kept] for side in (0, 1))
     return ParallelText(sources, targets), dict(dropped)
+
+
+def n_words(text: str) -> int:
+    """About how many words a text has: what spaces separate, and what is written without them."""
+    spaced = LETTER.sub(" ", CHARACTER.sub(" ", text))
+    letters = math.ceil(len(LETTER.findall(text)) / LETTERS_A_WORD)
+    return len(spaced.split()) + len(CHARACTER.findall(text)) + letters

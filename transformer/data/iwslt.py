@@ -17,6 +17,8 @@ DOCUMENT = re.compile(
 )
 SEGMENT = re.compile(r"<seg\b[^>]*\bid=\"([^\"]*)\"[^>]*>(.*?)</seg>", re.DOTALL | re.IGNORECASE)
 
+Sides = dict[str, tuple[str, str]]  # language -> the file's name and its text
+
 
 @dataclass(frozen=True)
 class IWSLT:
@@ -43,21 +45,31 @@ def load_iwslt(place: Path | str, *, source: str = "de", target: str = "en") -> 
     Raises:
         DataError: there are no such files, or the two sides of one do not belong together.
     """
-    pair = f"(?:{re.escape(source)}-{re.escape(target)}|{re.escape(target)}-{re.escape(source)})"
-    side = f"(?P<side>{re.escape(source)}|{re.escape(target)})"
+    if source == target:
+        raise ValueError(f"source and target are both {source!r}; name two languages")
+    names = re.escape(source), re.escape(target)
+    pair = f"(?P<pair>{'-'.join(names)}|{'-'.join(reversed(names))})"
+    side = f"(?P<side>{'|'.join(names)})"
     train = re.compile(rf"train\.tags\.{pair}\.{side}")
     test = re.compile(rf"IWSLT\d+\.(?P<set>[\w.]+)\.{pair}\.{side}\.xml")
-    files = read_files(place, re.compile(f"{train.pattern}|{_unnamed(test)}"))
-    texts: dict[str, dict[str, tuple[str, str]]] = {}
+    inner = re.compile(rf"{_unnamed(pair)}\.(?:tgz|tar\.gz|zip)")
+    files = read_files(place, re.compile(f"{_unnamed(train)}|{_unnamed(test)}"), inner)
+    directions: dict[str, dict[str, Sides]] = {}
     for name, content in sorted(files.items()):
         match = train.fullmatch(name) or test.fullmatch(name)
         assert match is not None
         key = match.groupdict().get("set", "")
-        earlier = texts.setdefault(key, {}).setdefault(match["side"], (name, _text(name, content)))
+        sides = directions.setdefault(key, {}).setdefault(match["pair"], {})
+        earlier = sides.setdefault(match["side"], (name, _text(name, content)))
         if earlier[0] != name:
             raise DataError(
                 f"{place} holds {earlier[0]} and {name}, the same text in two releases; keep one"
             )
+    # Some releases hold both directions, with other talks; the one that was asked for comes first.
+    asked = f"{source}-{target}"
+    texts = {
+        key: found.get(asked) or found[f"{target}-{source}"] for key, found in directions.items()
+    }
     if not texts:
         raise DataError(
             f"{place} holds no IWSLT files of {source} and {target}: none is named "
@@ -75,8 +87,9 @@ def load_iwslt(place: Path | str, *, source: str = "de", target: str = "en") -> 
     return IWSLT(text, {key: _mteval(*sides) for key, sides in both.items()}, metadata)
 
 
-def _unnamed(pattern: re.Pattern[str]) -> str:
-    return re.sub(r"\(\?P<\w+>", "(?:", pattern.pattern)
+def _unnamed(pattern: re.Pattern[str] | str) -> str:
+    text = pattern if isinstance(pattern, str) else pattern.pattern
+    return re.sub(r"\(\?P<\w+>", "(?:", text)
 
 
 def _text(name: str, content: bytes) -> str:

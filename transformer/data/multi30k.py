@@ -29,6 +29,19 @@ SHA256 = {
 }
 
 
+def fetch_multi30k(folder: Path | str | None = None) -> Path:
+    """Download what is missing of the files (1.4 MB) into a folder, by default in the cache.
+
+    Raises:
+        DataError: a file cannot be downloaded.
+    """
+    place = Path(folder) if folder is not None else cache_folder() / "multi30k"
+    for name, checksum in SHA256.items():
+        urls = [address.format(commit=COMMIT, name=name) for address in ADDRESSES]
+        fetch(name, checksum, urls, place)
+    return place
+
+
 @dataclass(frozen=True)
 class Multi30k:
     """The splits: 29,000 pairs to train, 1,014 to validate, and the test sets by name."""
@@ -53,10 +66,7 @@ def load_multi30k(
     if {source, target} != {"de", "en"}:
         raise ValueError(f"Multi30k here is German and English, not {source!r} and {target!r}")
     if folder is None:
-        folder = cache_folder() / "multi30k"
-        for name, checksum in SHA256.items():
-            urls = [address.format(commit=COMMIT, name=name) for address in ADDRESSES]
-            fetch(name, checksum, urls, folder)
+        folder = fetch_multi30k()
     elif not Path(folder).is_dir():
         raise DataError(f"there is no folder {folder}; name the one that holds train.de.gz")
     splits = {

@@ -1,0 +1,110 @@
+"""Parallel text of one's own: two files line by line, a table with tabs, or a folder of either."""
+
+from pathlib import Path
+
+from transformer.data.parallel import DataError, ParallelText, read_lines, read_parallel
+
+# What the parts of a corpus are called in the wild, by the names used here.
+NAMES = {"train": "train", "valid": "valid", "val": "valid", "dev": "valid"}
+
+
+def load_plain(
+    place: Path | str, *, source: str = "de", target: str = "en"
+) -> dict[str, ParallelText]:
+    """Read a corpus of plain files, any of them also as .gz.
+
+    Args:
+        place: one of
+            - a folder with `train.de` and `train.en`, or `train.tsv`; beside them files named
+              valid, val or dev, and any whose name begins with test;
+            - a file of tab-separated pairs, `corpus.tsv`: source, tab, target;
+            - what two files share: `corpus` (or one of the two) for `corpus.de` and `corpus.en`.
+        source, target: the languages, as the files' names end.
+
+    Returns:
+        The parts by name, "train" first where there is one.
+
+    Raises:
+        DataError: files are missing, empty, damaged, without tab or of different lengths.
+    """
+    place = Path(place)
+    if source == target:
+        raise DataError(f"source and target are both {source!r}; name two sides")
+    if place.is_dir():
+        return _folder(place, source, target)
+    if _bare(place).suffix == ".tsv":
+        return {"train": read_tsv(place)}
+    stem = _bare(place)
+    if stem.suffix in (f".{source}", f".{target}"):
+        stem = stem.with_suffix("")
+    sides = [_existing(stem.with_name(f"{stem.name}.{language}")) for language in (source, target)]
+    if None in sides:
+        raise DataError(
+            f"there is no folder {place}, no .tsv file of this name, and not both of "
+            f"{stem}.{source} and {stem}.{target}; --data names one of these"
+        )
+    return {"train": _pair(*sides)}
+
+
+def read_tsv(path: Path) -> ParallelText:
+    """Read a file of source, tab, target; further columns are left out.
+
+    Raises:
+        DataError: the file is missing, damaged or empty, or a line holds no tab.
+    """
+    rows = [line.split("\t") for line in read_lines(path)]
+    for number, row in enumerate(rows, 1):
+        if len(row) < 2:
+            raise DataError(
+                f"line {number:,} of {path} holds no tab; each line must be source, tab, target"
+            )
+    text = ParallelText([row[0].strip() for row in rows], [row[1].strip() for row in rows])
+    return _filled(text, str(path))
+
+
+def _folder(folder: Path, source: str, target: str) -> dict[str, ParallelText]:
+    found: dict[str, ParallelText] = {}
+    origins: dict[str, str] = {}
+    for path in sorted(folder.iterdir()):
+        bare = _bare(path)
+        name = NAMES.get(bare.stem, bare.stem if bare.stem.startswith("test") else "")
+        if not name or bare.suffix not in (f".{source}", ".tsv") or not path.is_file():
+            continue
+        if name in origins:
+            raise DataError(f"{folder} holds {origins[name]} and {path.name}; keep one of them")
+        origins[name] = path.name
+        if bare.suffix == ".tsv":
+            found[name] = read_tsv(path)
+        else:
+            other = _existing(bare.with_suffix(f".{target}"))
+            if other is None:
+                raise DataError(f"{folder} holds {path.name}, but no {bare.stem}.{target}")
+            found[name] = _pair(path, other)
+    if not found:
+        raise DataError(
+            f"{folder} holds neither train.{source} and train.{target} nor train.tsv "
+            "(also as .gz; beside them valid and test)"
+        )
+    order = ["train", "valid"]
+    return {name: found[name] for name in sorted(found, key=lambda n: (n not in order, n))}
+
+
+def _pair(source: Path | None, target: Path | None) -> ParallelText:
+    assert source is not None and target is not None
+    return _filled(read_parallel(source, target), f"{source} and {target}")
+
+
+def _filled(text: ParallelText, where: str) -> ParallelText:
+    if not any(line.strip() for line in (*text.source, *text.target)):
+        raise DataError(f"{where}: there is no text in it")
+    return text
+
+
+def _bare(path: Path) -> Path:
+    return path.with_suffix("") if path.suffix == ".gz" else path
+
+
+def _existing(path: Path) -> Path | None:
+    """The file itself, or its .gz."""
+    candidates = (path, path.with_name(f"{path.name}.gz"))
+    return next((candidate for candidate in candidates if candidate.is_file()), None)

@@ -5,8 +5,9 @@ import torch
 
 from transformer import Transformer, TransformerConfig
 from transformer.data.vocabulary import EOS_ID
+from transformer.evaluation import score
 from transformer.text import WordTokenizer
-from transformer.translation import Translator, score
+from transformer.translation import Translator
 
 WORDS = ["ein", "Hund", "läuft", "schläft", "."]
 
@@ -42,14 +43,36 @@ def test_a_beam_changes_the_search_and_not_the_order(translator: Translator) -> 
 
 
 @pytest.mark.parametrize("text", ["", "  ", "\t"])
-def test_an_empty_sentence_is_named_by_its_number(translator: Translator, text: str) -> None:
-    with pytest.raises(ValueError, match="sentence 2 is empty"):
-        translator.translate(["ein Hund", text])
+def test_an_empty_sentence_keeps_its_place(translator: Translator, text: str) -> None:
+    for search in ({}, {"beam_size": 2}):
+        both = translator.translate(["ein Hund", "Hund läuft"], **search)
+        found = translator.translate(["ein Hund", text, "Hund läuft"], **search)
+        assert found == [both[0], "", both[1]]
+    assert translator.translate([text]) == [""]
+    with pytest.raises(ValueError, match="the source is empty"):
+        translator.attention(text)
 
 
 def test_a_sentence_that_is_too_long_is_named_by_its_number(translator: Translator) -> None:
-    with pytest.raises(ValueError, match=r"sentence 1 has 12 tokens, more than .* \(11\)"):
-        translator.translate(["Hund " * 12])
+    with pytest.raises(ValueError, match=r"sentence 2 has 12 tokens, more than .* \(11\)"):
+        translator.translate(["", "Hund " * 12])
+    with pytest.raises(ValueError, match=r"line 1 has 12 tokens"):
+        translator.translate(["Hund " * 12], unit="line")
+
+
+def test_the_n_best_begin_with_the_translation(translator: Translator) -> None:
+    texts = ["ein Hund läuft .", "", "Hund"]
+    found = translator.n_best(texts, 3, beam_size=4, length_penalty=0.6)
+    assert [best[0][0] if best else "" for best in found] == translator.translate(
+        texts, beam_size=4, length_penalty=0.6
+    )
+    assert [len(best) for best in found] == [3, 0, 3]
+    for best in found:
+        scores = [value for _, value in best]
+        assert scores == sorted(scores, reverse=True)
+    for n in (0, 5):
+        with pytest.raises(ValueError, match=rf"n_best \({n}\) must be between 1 and"):
+            translator.n_best(texts, n, beam_size=4)
 
 
 def test_the_longest_allowed_sentence_is_translated(translator: Translator) -> None:
@@ -104,16 +127,12 @@ def test_the_source_ends_in_the_end_mark(translator: Translator, monkeypatch) ->
     assert seen == [[[5, EOS_ID]]]
 
 
-def test_scores_are_sacrebleus_with_its_signature() -> None:
-    references = ["the cat sat on the mat today", "a dog runs across the green meadow"]
-    perfect = score(references, references)
-    assert perfect.bleu == pytest.approx(100)
-    assert perfect.exact == 1
-    assert "tok:13a" in perfect.signature
-    half = score([references[0], "something else"], references)
-    assert half.exact == 0.5
-    assert 0 < half.bleu < 100
-    assert half.to_dict()["n_sentences"] == 2
+def test_evaluation_scores_the_translations_of_the_same_search(translator: Translator) -> None:
+    sources = ["ein Hund läuft .", "Hund", "ein Hund schläft ."]
+    references = ["Hund läuft ein .", "Hund", "schläft ein Hund ."]
+    for search in ({}, {"beam_size": 3}, {"beam_size": 3, "length_penalty": 0.0}):
+        found = translator.evaluate(sources, references, **search)
+        assert found == score(translator.translate(sources, **search), references)
 
 
 def test_evaluation_needs_as_many_references_as_sentences(translator: Translator) -> None:

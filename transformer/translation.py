@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from transformer.data.vocabulary import BOS_ID, EOS_ID
-from transformer.decoding import beam_search, greedy_search
+from transformer.decoding import Hypothesis, beam_search, greedy_search
+from transformer.evaluation import Scores, score
 from transformer.introspect import record_attention
 from transformer.model import Transformer
 from transformer.text import Tokenizer, load_tokenizer, save_tokenizer
@@ -18,32 +19,6 @@ from transformer.training.checkpoints import load_model, save_model
 
 # Section 6.1: the output may be as long as the input and 50 tokens more.
 EXTRA_LENGTH = 50
-
-
-@dataclass(frozen=True)
-class Scores:
-    """How well a set of translations agrees with its references.
-
-    Attributes:
-        bleu: sacreBLEU's corpus BLEU, 0 to 100.
-        signature: how it was counted; figures with different signatures do not compare.
-        exact: the share of translations that equal their reference, 0 to 1.
-        n_sentences: how many there were.
-    """
-
-    bleu: float
-    signature: str
-    exact: float
-    n_sentences: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Rounded, ready for JSON."""
-        return {
-            "bleu": round(self.bleu, 2),
-            "signature": self.signature,
-            "exact": round(self.exact, 4),
-            "n_sentences": self.n_sentences,
-        }
 
 
 @dataclass(frozen=True)
@@ -84,47 +59,58 @@ class Translator:
         beam_size: int = 1,
         length_penalty: float = 0.6,
         max_tokens: int = 4096,
+        unit: str = "sentence",
     ) -> list[str]:
         """Translate sentences, in batches of at most `max_tokens` tokens.
 
         Args:
-            texts: the sentences.
+            texts: the sentences; an empty one has an empty translation.
             beam_size: how wide the search is; 1 is greedy search, the paper's is 4.
             length_penalty: alpha of section 6.1, where beam_size is more than 1.
             max_tokens: counts each beginning of a beam.
+            unit: what an error message calls a text: "sentence 3", or "line 3" of a file.
 
         Raises:
-            ValueError: a sentence is empty or too long; the message gives its number.
+            ValueError: a sentence is too long; the message gives its number.
         """
-        if beam_size < 1:
-            raise ValueError(f"beam_size ({beam_size}) must be at least 1")
-        sources = [self._encode(text, f"sentence {i}") for i, text in enumerate(texts, 1)]
-        device = next(self.model.parameters()).device
-        outputs = [""] * len(sources)
-        # A wide beam does not forbid a sentence.
-        budget = max([max_tokens // beam_size, *(len(ids) + 1 for ids in sources)])
-        for indices in token_batches([(ids, ()) for ids in sources], budget):
-            src = pad([[*sources[i], EOS_ID] for i in indices], self.model.config.pad_id)
-            limit = min(src.size(1) + EXTRA_LENGTH, self.model.config.max_len)
-            search: dict[str, Any] = {"bos_id": BOS_ID, "eos_id": EOS_ID, "max_len": limit}
-            if beam_size == 1:
-                found = greedy_search(self.model, src.to(device), **search)
-            else:
-                search |= {"beam_size": beam_size, "length_penalty": length_penalty}
-                found = beam_search(self.model, src.to(device), **search)
-            for i, hypotheses in zip(indices, found, strict=True):
-                outputs[i] = self.tokenizer.decode(hypotheses[0].tokens)
-        return outputs
+        found = self._search(texts, beam_size, length_penalty, max_tokens, unit=unit)
+        return [self.tokenizer.decode(best[0].tokens) if best else "" for best in found]
+
+    def n_best(
+        self,
+        texts: Sequence[str],
+        n: int,
+        *,
+        beam_size: int = 4,
+        length_penalty: float = 0.6,
+        max_tokens: int = 4096,
+    ) -> list[list[tuple[str, float]]]:
+        """The `n` best hypotheses of beam search for each sentence, best first, with their scores.
+
+        A score is a sum of log-probabilities divided by the length penalty. Different tokens may
+        spell the same text, and then it comes more than once.
+
+        Raises:
+            ValueError: n is more than beam_size, or a sentence is too long.
+        """
+        found = self._search(texts, beam_size, length_penalty, max_tokens, n_best=n)
+        return [[(self.tokenizer.decode(h.tokens), h.score) for h in best] for best in found]
 
     def evaluate(
-        self, sources: Sequence[str], references: Sequence[str], *, beam_size: int = 1
+        self,
+        sources: Sequence[str],
+        references: Sequence[str],
+        *,
+        beam_size: int = 1,
+        length_penalty: float = 0.6,
     ) -> Scores:
         """Translate and compare with one reference each."""
         if not sources or len(sources) != len(references):
             raise ValueError(
                 f"{len(sources)} sentences and {len(references)} references; give as many of both"
             )
-        return score(self.translate(sources, beam_size=beam_size), references)
+        translations = self.translate(sources, beam_size=beam_size, length_penalty=length_penalty)
+        return score(translations, references)
 
     def attention(self, source: str, target: str | None = None) -> Attention:
         """The attention weights for a sentence and its translation (the model's own if None).
@@ -157,26 +143,49 @@ class Translator:
         tokenizer = load_tokenizer(Path(folder, "tokenizer.json"))
         return cls(load_model(Path(folder, "model.safetensors")), tokenizer)
 
+    def _search(
+        self,
+        texts: Sequence[str],
+        beam_size: int,
+        length_penalty: float,
+        max_tokens: int,
+        *,
+        n_best: int | None = None,
+        unit: str = "sentence",
+    ) -> list[list[Hypothesis]]:
+        """The hypotheses for each text, best first; none for an empty text."""
+        if beam_size < 1:
+            raise ValueError(f"beam_size ({beam_size}) must be at least 1")
+        sources = {
+            i: self._encode(text, f"{unit} {i + 1}") for i, text in enumerate(texts) if text.strip()
+        }
+        numbers, device = list(sources), next(self.model.parameters()).device
+        outputs: list[list[Hypothesis]] = [[] for _ in texts]
+        # A wide beam does not forbid a sentence.
+        budget = max([max_tokens // beam_size, *(len(ids) + 1 for ids in sources.values())])
+        for group in token_batches([(ids, ()) for ids in sources.values()], budget):
+            indices = [numbers[k] for k in group]
+            src = pad([[*sources[i], EOS_ID] for i in indices], self.model.config.pad_id)
+            limit = min(src.size(1) + EXTRA_LENGTH, self.model.config.max_len)
+            search: dict[str, Any] = {"bos_id": BOS_ID, "eos_id": EOS_ID, "max_len": limit}
+            if beam_size == 1 and n_best is None:
+                found = greedy_search(self.model, src.to(device), **search)
+            else:
+                search |= {"beam_size": beam_size, "length_penalty": length_penalty}
+                search["n_best"] = 1 if n_best is None else n_best
+                found = beam_search(self.model, src.to(device), **search)
+            for i, hypotheses in zip(indices, found, strict=True):
+                outputs[i] = hypotheses
+        return outputs
+
     def _encode(self, text: str, name: str) -> list[int]:
-        ids = self.tokenizer.encode(text)
-        limit = self.model.config.max_len - 1  # one place for the end mark
+        """The token ids; the message of what is wrong with the text calls it by the name."""
         if not text.strip():
             raise ValueError(f"{name} is empty; there is nothing to translate")
+        ids = self.tokenizer.encode(text)
+        limit = self.model.config.max_len - 1  # one place for the end mark
         if len(ids) > limit:
             raise ValueError(
                 f"{name} has {len(ids)} tokens, more than the model takes ({limit}); split it"
             )
         return ids
-
-
-def score(translations: Sequence[str], references: Sequence[str]) -> Scores:
-    """Corpus BLEU with its signature, and the share of exact matches."""
-    from sacrebleu.metrics import BLEU
-
-    # force: the toy tasks' texts are tokenised by nature, and a warning about it would mislead.
-    metric = BLEU(force=True)
-    bleu = metric.corpus_score(list(translations), [list(references)]).score
-    pairs = zip(translations, references, strict=True)
-    exact = sum(translation == reference for translation, reference in pairs)
-    signature = str(metric.get_signature())
-    return Scores(bleu, signature, exact / len(references), len(references))

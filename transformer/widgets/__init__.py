@@ -2,9 +2,11 @@
 
 from transformer.widgets.attention_heads import AttentionHeads
 from transformer.widgets.attention_stepper import AttentionStepper
+from transformer.widgets.beam_explorer import BeamExplorer
 from transformer.widgets.complexity_explorer import ComplexityExplorer
 from transformer.widgets.label_smoothing_explorer import LabelSmoothingExplorer
 from transformer.widgets.mask_explorer import MaskExplorer
+from transformer.widgets.merge_explorer import MergeExplorer
 from transformer.widgets.position_explorer import PositionExplorer
 from transformer.widgets.schedule_explorer import ScheduleExplorer
 from transformer.widgets.shapes_explorer import ShapesExplorer
@@ -12,9 +14,11 @@ from transformer.widgets.shapes_explorer import ShapesExplorer
 __all__ = [
     "AttentionHeads",
     "AttentionStepper",
+    "BeamExplorer",
     "ComplexityExplorer",
     "LabelSmoothingExplorer",
     "MaskExplorer",
+    "MergeExplorer",
     "PositionExplorer",
     "ScheduleExplorer",
     "ShapesExplorer",

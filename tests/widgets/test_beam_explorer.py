@@ -1,0 +1,236 @@
+"""The beam explorer shows the search's own trees, numbers and ranking, whatever moves it."""
+
+import math
+
+import pytest
+
+from tests.decoding.test_beam import BOS, EOS
+from tests.widgets.beam_examples import explorer, translator
+from transformer.decoding.beam import penalty
+from transformer.widgets import BeamExplorer
+
+FATES = {"lives": "lives on", "finished": "is finished", "dropped": "is dropped"}
+
+
+def table(shown, kind):
+    rows = shown.widget.locator(f".tfw-beam-{kind} tbody tr").all_inner_texts()
+    return [row.replace("−", "-").split("\t") for row in rows]
+
+
+def assert_shows(shown, one):
+    """Both tables, and the boxes of the tree, are what Python has."""
+    shown.frame()
+    rows = table(shown, "candidates")
+    for row, candidate in zip(rows, one.candidates(), strict=True):
+        text, token, probability, total, fate = row
+        assert (text, token) == (candidate["text"], candidate["token"])
+        assert float(probability) == pytest.approx(math.exp(candidate["log_prob"]), abs=0.00051)
+        assert float(total) == pytest.approx(candidate["total"], abs=0.00051)
+        left = candidate["fate"] == "lives" and one.step == one.n_steps
+        assert fate in (
+            ("is left when the search ends", "is cut off at the limit")
+            if left
+            else (FATES[candidate["fate"]],)
+        )
+    rows = table(shown, "ends")
+    for row, end in zip(rows, one.finished(), strict=True):
+        assert row[:2] == [end["text"], str(end["length"])]
+        wanted = [end["total"], penalty(end["length"], one.alpha), end["score"]]
+        assert list(map(float, row[2:])) == pytest.approx(wanted, abs=0.00051)
+    looks = shown.widget.locator(".tfw-beam-tree [data-node]").evaluate_all(
+        "groups => groups.map(g => g.getAttribute('class'))"
+    )
+    nodes = one.tree.nodes[0]
+    assert len(looks) == len(nodes)
+    best = one.finished()[0]["node"] if one.finished() else -1
+    way = set()
+    while best >= 0:
+        way.add(best)
+        best = nodes[best].parent
+    for node, look in zip(nodes, looks, strict=True):
+        assert ("tfw-beam-later" in look) == (node.length > one.step)
+        if node.length <= one.step and node.fate == "dropped":
+            assert "tfw-beam-dropped" in look
+    assert {i for i, look in enumerate(looks) if "tfw-beam-best" in look} == way
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1000), ("dark", 360)])
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_every_step_shows_the_searchs_numbers(show, theme, width, beam_size):
+    one = explorer(beam_size=beam_size)
+    shown = show(one, theme=theme, width=width)
+    shown.check()
+    for step in range(one.n_steps + 1):
+        one.step = step
+        shown.set("step", step)
+        assert_shows(shown, one)
+        if step:
+            first = one.candidates()[0]
+            assert (
+                shown.readout()
+                .replace("−", "-")
+                .startswith(f"Step {step} of {one.n_steps}, candidate 1 of {2 * beam_size}: ")
+            )
+            assert f"sum {first['total']:.3f}" in shown.readout().replace("−", "-")
+    assert one.finished()
+    shown.check()
+
+
+def test_alpha_ranks_the_finished_anew(show):
+    one = explorer(beam_size=5)
+    orders = set()
+    shown = show(one)
+    for example in range(3):
+        one.example = example
+        one.step = one.n_steps
+        shown.set("example", example)
+        shown.set("step", one.step)
+        for alpha in (0.0, 0.6, 2.0):
+            one.alpha = alpha
+            shown.set("alpha", alpha)
+            assert_shows(shown, one)
+            orders.add((example, *(end["node"] for end in one.finished())))
+            ranked_anew = "ranked anew" in shown.widget.inner_text()
+            assert ranked_anew == (alpha != 0.6)
+    assert len(orders) > 3
+
+
+def test_keyboard_mouse_and_finger_move_every_control(show):
+    one = explorer(step=2)
+    shown = show(one, touch=True)
+    page = shown.page
+
+    def now():
+        shown.frame()
+        return [shown.state(name) for name in ("example", "beam_size", "step", "alpha")]
+
+    page.get_by_label("sentence").focus()
+    page.keyboard.press("ArrowDown")
+    page.get_by_label("beam size").press("ArrowLeft")
+    page.get_by_label("step", exact=True).press("ArrowRight")
+    page.get_by_label("alpha").press("ArrowRight")
+    assert now() == [1, 4, 3, pytest.approx(0.7)]
+    page.get_by_role("button", name="Next step").press("Enter")
+    page.get_by_role("button", name="Back").tap()
+    page.get_by_role("button", name="Back").click()
+    assert now()[2] == 2
+
+    tree = shown.widget.locator(".tfw-beam-tree")
+    for key, step in (("ArrowRight", 3), ("ArrowLeft", 2), ("Home", 0), ("End", None)):
+        tree.press(key)
+        one.example, one.beam_size = 1, 4
+        assert now()[2] == (one.n_steps if step is None else step)
+    assert page.get_by_role("button", name="Next step").is_disabled()
+    tree.press("Home")
+    shown.frame()
+    assert shown.readout().startswith("Nothing is written yet")
+    assert page.get_by_role("button", name="Back").is_disabled()
+    tree.press("ArrowRight")
+    shown.frame()
+    one.step = 1
+    for place in (2, 3):
+        tree.press("ArrowDown")
+        text = one.candidates()[place - 1]["text"]
+        assert f"candidate {place} of 8: “\u2068{text}\u2069”" in shown.readout()
+    tree.press("ArrowUp")
+    assert "candidate 2 of 8" in shown.readout()
+    boxes = shown.widget.locator(".tfw-beam-tree [data-node]")
+    boxes.nth(5).click()
+    assert "candidate 5 of 8" in shown.readout()
+    boxes.nth(8).tap()
+    assert "candidate 8 of 8" in shown.readout()
+    shown.slide_to_ends("beam size", "beam_size", 1, 5)
+    shown.slide_to_ends("alpha", "alpha", 0, 2)
+    shown.check()
+
+
+def test_the_whole_tree_stays_whole_when_the_beam_changes(show):
+    one = explorer(beam_size=1)
+    one.step = one.n_steps
+    shown = show(one)
+    for size in (3, 5, 2):
+        shown.set("beam_size", size)
+        one.beam_size = size
+        assert shown.state("step") == one.n_steps
+        one.step = one.n_steps
+        assert_shows(shown, one)
+    longest = max(len(t.steps[0]) for trees in one._trees for t in trees.values())
+    shown.set("step", longest)
+    assert shown.state("step") == one.n_steps
+
+
+def test_a_step_is_quick_for_a_wide_beam_and_a_long_output(show):
+    # To the limit of the model: 8 beginnings, 16 candidates a step, some 30 steps.
+    one = BeamExplorer(
+        translator(), ["a b c d e f g h i j"], bos_id=BOS, eos_id=EOS, beam_sizes=[8],
+        extra_length=20,
+    )  # fmt: skip
+    one.step = one.n_steps
+    assert one.n_steps > 25
+    shown = show(one)
+    session = shown.page.context.new_cdp_session(shown.page)
+    session.send("Emulation.setCPUThrottlingRate", {"rate": 4})
+    times = shown.widget.evaluate(
+        """async (place) => {
+          const times = [];
+          for (let i = 0; i < 20; i += 1) {
+            await new Promise((done) => requestAnimationFrame(done));
+            place.model.set("step", 29 - (i % 2));
+            times.push(await new Promise((done) => requestAnimationFrame(() => {
+              const began = performance.now();
+              queueMicrotask(() => done(performance.now() - began));
+            })));
+          }
+          return times;
+        }"""
+    )
+    assert sorted(times)[10] < 16
+    session.send("Emulation.setCPUThrottlingRate", {"rate": 1})
+    shown.check()
+
+
+def test_a_sentence_of_the_readers_own(show):
+    one = BeamExplorer(translator(), ["a b"], bos_id=BOS, eos_id=EOS, beam_sizes=[1, 2])
+    one.sentence = "a b " * 30
+    assert "sentence 2 has 60 tokens, more than the model takes (31)" in one.message
+    one.sentence = "w x y"
+    assert (one.message, one.example, len(one.contents["examples"])) == ("", 1, 2)
+    shown = show(one)
+    field = shown.page.get_by_label("Your own sentence")
+    assert field.count() == 0  # on a page nobody is there to search
+    shown.widget.evaluate(
+        """async (place) => {
+          const { default: frontEnd } = await import("/modules/beam_explorer.js");
+          const model = Object.assign(Object.create(place.model), { widget_manager: {} });
+          await frontEnd.render({ model, el: place });
+        }"""
+    )
+    field.fill(" c d ")
+    field.press("Enter")
+    assert shown.state("sentence") == "c d"
+    shown.set("message", "there is no <b>word</b>")
+    assert shown.page.get_by_role("alert").last.inner_text() == "there is no <b>word</b>"
+    one.sentence = "c d"
+    shown.set("contents", one.contents)
+    shown.set("example", 2)
+    one.step = one.n_steps
+    shown.set("step", one.step)
+    assert shown.page.get_by_label("sentence", exact=True).first.input_value() == "2"
+    assert [row[0] for row in table(shown, "ends")][: len(one.finished())] == [
+        end["text"] for end in one.finished()
+    ]
+
+
+def test_hostile_tokens_stay_text(show):
+    hostile = ["<b>x</b>", "<script>alert(1)</script>", "שלום", "مرحبا", "$x_$", "&amp;"]
+    words = hostile + [f"{w}{i}" for i in range(4) for w in hostile][:20]
+    one = BeamExplorer(
+        translator(tuple(words)), [" ".join(hostile)], bos_id=BOS, eos_id=EOS, extra_length=5
+    )
+    one.step = one.n_steps
+    shown = show(one)
+    shown.frame()
+    assert [row[0] for row in table(shown, "candidates")] == [c["text"] for c in one.candidates()]
+    assert shown.widget.locator(".tfw :is(b, script)").count() == 0
+    shown.check()
+    one.twin().canvas.draw()

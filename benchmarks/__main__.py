@@ -6,15 +6,26 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import copy_task, decoding_cache, toy_german, widget_frames
-from benchmarks.record import record
+from benchmarks import (
+    copy_task,
+    decoding_cache,
+    decoding_peers,
+    gpu,
+    toy_german,
+    training_peers,
+    widget_frames,
+)
+from benchmarks.record import LeftOutError, record
 from tools.browser import NoBrowserError
 from transformer.files import FileError, write_atomically
 
 BENCHMARKS = {
     "copy_task": copy_task,
     "decoding_cache": decoding_cache,
+    "decoding_peers": decoding_peers,
+    "gpu": gpu,
     "toy_german": toy_german,
+    "training_peers": training_peers,
     "widget_frames": widget_frames,
 }
 
@@ -36,15 +47,19 @@ def main(arguments: list[str] | None = None) -> int:
     for name in options.names or BENCHMARKS:
         try:
             result = BENCHMARKS[name].run(quick=options.quick)
-        except NoBrowserError as error:  # what the others have measured is kept
+        except (LeftOutError, NoBrowserError) as error:  # what the others have measured is kept
             print(f"{name} is left out. {error}\n", file=sys.stderr)
             status = 1
             continue
         facts = record(name, result.pop("seed"))
+        # What a benchmark has set or used itself goes before what is usual here.
+        facts["threads"] = result.pop("threads", facts["threads"])
+        facts["hardware"] = result.pop("hardware", facts["hardware"])
+        facts["versions"] |= result.pop("versions", {})
         measured[name] = {"record": facts, **result}
         print(BENCHMARKS[name].table(result))
         print(
-            f"  on {facts['hardware']}, {facts['threads']} threads, torch "
+            f"  on {facts['hardware']}, threads: {facts['threads']}, torch "
             f"{facts['versions']['torch']}, commit {facts['commit']}\n",
             flush=True,
         )

@@ -1,13 +1,13 @@
 """Greedy search with cached keys and values, beside searches that recompute the prefix."""
 
 import statistics
-import time
 from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from benchmarks.timing import time_in_turn
 from transformer import Transformer, TransformerConfig
 from transformer.decoding import greedy_search
 
@@ -69,12 +69,7 @@ def compare(model: Transformer, batch_size: int, rounds: int) -> dict[str, Any]:
     outputs = {name: search() for name, search in competitors.items()}  # warms up, too
     if not outputs["cached"] == outputs["recomputed"] == outputs["taught"]:
         raise RuntimeError("the searches do not agree; their times cannot be compared")
-    seconds: dict[str, list[float]] = {name: [] for name in competitors}
-    for _ in range(rounds):
-        for name, search in competitors.items():
-            began = time.perf_counter()
-            search()
-            seconds[name].append(time.perf_counter() - began)
+    seconds = time_in_turn(competitors, rounds)
     result: dict[str, Any] = {"sentences": batch_size, "tokens": N_TOKENS, "rounds": rounds}
     for name, times in seconds.items():
         median = statistics.median(times)
@@ -87,9 +82,10 @@ def compare(model: Transformer, batch_size: int, rounds: int) -> dict[str, Any]:
 
 
 def run(quick: bool = False) -> dict[str, Any]:
-    """Both batch sizes; `quick` measures once, to see that it runs."""
+    """Both batch sizes; `quick` takes small ones and measures once, to see that it runs."""
     model = build_model()
-    results = [compare(model, size, rounds=1 if quick else 7) for size in BATCH_SIZES]
+    sizes, rounds = ((1, 2), 1) if quick else (BATCH_SIZES, 7)
+    results = [compare(model, size, rounds) for size in sizes]
     return {"seed": SEED, "model": {**SHAPE, "vocab_size": VOCAB_SIZE}, "results": results}
 
 

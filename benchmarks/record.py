@@ -1,11 +1,28 @@
 """Where a measurement comes from: a number without it is worth nothing."""
 
 import os
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import torch
 
 from transformer.runs import provenance
+
+
+class LeftOutError(Exception):
+    """A benchmark lacks what it needs here; the message says what."""
+
+
+def peer_versions(*names: str) -> dict[str, str]:
+    """Of the libraries that we are compared with.
+
+    Raises:
+        LeftOutError: one of them is not installed.
+    """
+    try:
+        return {name: version(name) for name in names}
+    except PackageNotFoundError as error:
+        raise LeftOutError(f"There is no {error.name} here; pip install {error.name}.") from error
 
 
 def record(name: str, seed: int) -> dict[str, Any]:

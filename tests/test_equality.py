@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from benchmarks.marian_peer import marian_pairs
 from tests.helpers import PAD, VOCAB, same, sentences, small_model
 from transformer import Transformer, TransformerConfig
 from transformer.attention import MultiHeadAttention
@@ -191,32 +192,16 @@ class NormedPositions(nn.Module):
 
 def hugging_face_pairs(ours: Transformer, theirs: Any) -> Any:
     """Every weight of ours with theirs (Marian and BART name their layers alike)."""
-    yield ours.tgt_embedding.weight, theirs.shared.weight
-    sides = [("encoder", ours.src_positions), ("decoder", ours.tgt_positions)]
-    for side, positions in sides:
-        stack, their_stack = getattr(ours, side), getattr(theirs, side)
+    yield from marian_pairs(ours, theirs)
+    for side, positions in (("encoder", ours.src_positions), ("decoder", ours.tgt_positions)):
         if isinstance(positions, NormedPositions):
+            their_stack = getattr(theirs, side)
             yield positions.table, their_stack.embed_positions.weight
             yield from zip(
                 positions.norm.parameters(),
                 their_stack.layernorm_embedding.parameters(),
                 strict=True,
             )
-        for a, b in zip(stack.layers, their_stack.layers, strict=True):
-            attentions = [(a.self_attention, b.self_attn)]
-            norms = [b.self_attn_layer_norm, b.final_layer_norm]
-            if side == "decoder":
-                attentions.append((a.cross_attention, b.encoder_attn))
-                norms.insert(1, b.encoder_attn_layer_norm)
-            for own, other in attentions:
-                yield own.w_query.weight, other.q_proj.weight
-                yield own.w_key.weight, other.k_proj.weight
-                yield own.w_value.weight, other.v_proj.weight
-                yield own.w_output.weight, other.out_proj.weight
-            modules = [(a.feed_forward.inner, b.fc1), (a.feed_forward.outer, b.fc2)]
-            modules += [(r.norm, norm) for r, norm in zip(a.residuals, norms, strict=True)]
-            for own, other in modules:
-                yield from zip(own.parameters(), other.parameters(), strict=True)
 
 
 @pytest.fixture(params=["Marian", "Bart"])

@@ -1,0 +1,220 @@
+"""Training and decoding on a GPU: tokens per second, and the share of the GPU that is used."""
+
+import re
+import statistics
+from typing import Any
+
+import torch
+
+from benchmarks import decoding_peers, training_peers
+from benchmarks.record import LeftOutError, peer_versions
+from benchmarks.timing import limited_threads, time_in_turn
+from transformer import Transformer, TransformerConfig
+from transformer.training import Batch
+
+SEED = 0
+LENGTH = 25  # tokens of a sentence, about the average of WMT 2014
+MAX_TOKENS = 25_000  # source and target each (section 5.1)
+ROOM = 40 * 2**30  # bytes of a GPU that holds such a step in one piece
+N_PARTS = 8  # on a smaller one
+ROUNDS = 20
+
+# Dense bfloat16 (Turing: float16) on tensor cores, in 10^12 FLOP/s, from NVIDIA's data sheets:
+# "H100 Tensor Core GPU", "H200 Tensor Core GPU", "A100 Tensor Core GPU", "L4 Tensor Core GPU" (all
+# but A100's print the number with sparsity, which is twice as much) and "T4 Tensor Core GPU".
+PEAKS = {
+    r"H[12]00 NVL": 835.5,
+    r"H100 PCIe": 756.5,
+    r"H[12]00": 989.5,
+    r"A100": 312.0,
+    r"L4": 121.0,
+    r"T4": 65.0,
+}
+
+
+def peak(name: str) -> float | None:
+    """FLOP/s that a GPU of this name reaches at most; None for one that we do not know."""
+    for pattern, tera in PEAKS.items():
+        if re.search(rf"\b{pattern}\b", name):
+            return tera * 1e12
+    return None
+
+
+def training_flops(config: TransformerConfig, sentences: int, src_len: int, tgt_len: int) -> int:
+    """Floating-point operations of one step's matrix products, forward and backward.
+
+    A product of (m, k) and (k, n) has 2mkn of them. The backward pass has twice as many as the
+    forward pass: one product for the gradient of each factor. All pairs of positions are counted,
+    also those that a mask hides; norms, softmax, dropout and Adam are not.
+    """
+    c = config
+    keys, values = c.n_heads * c.key_width, c.n_heads * c.value_width
+
+    def attention(n_queries: int, n_keys: int) -> int:
+        projections = n_queries * c.d_model * (keys + values) + n_keys * c.d_model * (keys + values)
+        return 2 * projections + 2 * n_queries * n_keys * (keys + values)
+
+    def feed_forward(length: int) -> int:
+        return 2 * length * 2 * c.d_model * c.d_ff
+
+    encoder = attention(src_len, src_len) + feed_forward(src_len)
+    decoder = attention(tgt_len, tgt_len) + attention(tgt_len, src_len) + feed_forward(tgt_len)
+    output = 2 * tgt_len * c.d_model * c.tgt_vocab_size
+    return 3 * sentences * (c.n_layers * (encoder + decoder) + output)
+
+
+def full_batch(config: TransformerConfig, sentences: int, length: int) -> Batch:
+    """Random sentences of one length: no padding."""
+    generator = torch.Generator().manual_seed(SEED)
+    size = (sentences, length)
+    src, tgt_in, tgt_out = (
+        torch.randint(4, config.tgt_vocab_size, size, generator=generator) for _ in range(3)
+    )
+    return Batch(src, tgt_in, tgt_out, tgt_out.numel())
+
+
+def train(
+    config: TransformerConfig,
+    device: str,
+    most: float | None,
+    *,
+    sentences: int,
+    length: int,
+    n_parts: int,
+    rounds: int,
+) -> list[dict[str, Any]]:
+    """Training in bfloat16, as written and compiled, in turn.
+
+    Args:
+        most: the FLOP/s that the device reaches at best, if known.
+        n_parts: so many batches hold the sentences, where memory does not hold them at once.
+    """
+    batches = [full_batch(config, sentences // n_parts, length) for _ in range(n_parts)]
+    steps = {}
+    for name in ("as written", "compiled"):
+        torch.manual_seed(SEED)
+        model: Any = Transformer(config).to(device)
+        if name == "compiled":
+            model = torch.compile(model)
+        steps[name] = training_peers.epoch(model, training_peers.our_loss, batches, "bf16")
+    for step in steps.values():  # compiles, and makes Adam's averages
+        step()
+    flops = training_flops(config, sentences, length, length)
+    tokens = 2 * sum(batch.src.numel() for batch in batches)
+    results = []
+    for name, times in time_in_turn(steps, rounds).items():
+        seconds = statistics.median(times)
+        results.append(
+            {
+                "model": name,
+                "seconds": seconds,
+                "tokens_per_second": round(tokens / seconds),
+                "flops_per_second": flops / seconds,
+                "utilisation": round(flops / seconds / most, 4) if most else None,
+            }
+        )
+    return results
+
+
+def peers(
+    config: TransformerConfig, device: str, *, quick: bool, max_tokens: int, rounds: int
+) -> dict[str, Any]:
+    """The competitors of `training_peers`, on Multi30k or toy German, in bfloat16."""
+    data, pairs, vocab_size = training_peers.corpus(quick)
+    settings = config.to_dict() | {"src_vocab_size": vocab_size, "tgt_vocab_size": vocab_size}
+    batchings = training_peers.both_batchings(pairs, 4, max_tokens, config.pad_id)
+    shape = TransformerConfig(**settings)
+    compared = training_peers.compare(shape, batchings, "bf16", rounds, device, pause=0)
+    return {"data": data, **compared}
+
+
+def decode(
+    device: str, *, n_tokens: int, rounds: int, batch_sizes: tuple[int, ...]
+) -> list[dict[str, Any]]:
+    """The competitors of `decoding_peers`, in float32."""
+    model = decoding_peers.build_model().to(device)
+    with limited_threads() as threads:
+        return [
+            decoding_peers.compare(model, size, beam_size, n_tokens, rounds, threads)
+            for beam_size in decoding_peers.BEAM_SIZES
+            for size in batch_sizes
+        ]
+
+
+def run(quick: bool = False) -> dict[str, Any]:
+    """The base model at the paper's batch size; `quick` takes a tenth of it, and few rounds.
+
+    Raises:
+        LeftOutError: there is no GPU, or another library is missing.
+    """
+    if not torch.cuda.is_available():
+        raise LeftOutError("There is no CUDA GPU here.")
+    memory = torch.cuda.get_device_properties(0).total_memory
+    return measure(
+        TransformerConfig.base(),
+        "cuda",
+        torch.cuda.get_device_name(),
+        max_tokens=MAX_TOKENS // 10 if quick else MAX_TOKENS,
+        n_parts=1 if memory >= ROOM else N_PARTS,
+        rounds=2 if quick else ROUNDS,
+        quick=quick,
+    )
+
+
+def measure(
+    config: TransformerConfig,
+    device: str,
+    name: str,
+    *,
+    max_tokens: int,
+    n_parts: int,
+    rounds: int,
+    quick: bool,
+    n_tokens: int = 60,
+    batch_sizes: tuple[int, ...] = (1, 32),
+) -> dict[str, Any]:
+    """All that `run` measures, on the device of this name."""
+    versions = peer_versions("transformers", "ctranslate2")
+    sentences = max_tokens // LENGTH // n_parts * n_parts
+    training = train(
+        config,
+        device,
+        peak(name),
+        sentences=sentences,
+        length=LENGTH,
+        n_parts=n_parts,
+        rounds=rounds,
+    )
+    budget, few = max_tokens // n_parts, min(rounds, 5)
+    return {
+        "seed": SEED,
+        "hardware": name,
+        "versions": versions,
+        "model": config.to_dict(),
+        "tokens": 2 * sentences * LENGTH,
+        "parts": n_parts,
+        "rounds": rounds,
+        "peak": peak(name),
+        "training": training,
+        "peers": peers(config, device, quick=quick, max_tokens=budget, rounds=rounds),
+        "decoding": decode(device, n_tokens=n_tokens, rounds=few, batch_sizes=batch_sizes),
+    }
+
+
+def table(result: dict[str, Any]) -> str:
+    """The results for the eye."""
+    most = result["peak"]
+    of = f"of {most / 1e12:.0f} TFLOP/s" if most else "no peak known"
+    lines = [
+        f"Training in bfloat16, {result['tokens']:,} tokens a step, source and target together",
+        f"{'our model':>12} {'tokens/s':>11} {'TFLOP/s':>8}  used ({of})",
+    ]
+    for r in result["training"]:
+        used = f"{r['utilisation']:.1%}" if r["utilisation"] is not None else "not known"
+        tera = r["flops_per_second"] / 1e12
+        lines.append(f"{r['model']:>12} {r['tokens_per_second']:>11,} {tera:>8.1f}  {used}")
+    lines.append(f"Beside others, {result['peers']['data']}, bfloat16: real tokens per second")
+    lines += training_peers.rows(result["peers"])
+    lines.append("Decoding, float32: tokens per second, and the others' time over ours")
+    lines += decoding_peers.rows(result["decoding"])
+    return "\n".join(lines)

@@ -1,0 +1,322 @@
+"""The benchmarks run, compare only what does the same, and say what they lack."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+
+import benchmarks.__main__ as command
+from benchmarks import decoding_peers, gpu, record, training_peers
+from benchmarks.ctranslate2_peer import ctranslate2_translator, vocabulary
+from benchmarks.marian_peer import BOS, EOS, marian
+from benchmarks.timing import limited_threads, ratios, time_in_turn
+from benchmarks.torch_peer import torch_model
+from tests.helpers import PAD, sentences, small_config, small_model
+from transformer import Transformer
+from transformer.decoding import greedy_search
+
+QUICK = sorted(set(command.BENCHMARKS) - {"gpu", "widget_frames"})
+TINY = {"n_layers": 1, "d_model": 16, "d_ff": 24, "n_heads": 2, "dropout": 0.1}
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoding_peers, "PAUSE", 0.0)
+    monkeypatch.setattr(training_peers, "PAUSE", 0.0)
+
+
+# All of them --------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", QUICK)
+def test_each_benchmark_runs_prints_a_table_and_is_recorded(
+    name: str, tmp_path: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out.json"
+    threads = torch.get_num_threads()
+    assert command.main([name, "--quick", "--out", str(out)]) == 0
+    assert torch.get_num_threads() == threads
+    printed = capsys.readouterr()
+    assert not printed.err
+    lines = printed.out.splitlines()
+    recorded = json.loads(out.read_text())[name]
+    assert recorded["results"]
+    assert len(lines) >= 2 + len(recorded["results"])
+    facts = recorded["record"]
+    assert facts["command"] == f"python -m benchmarks {name}"
+    assert {"commit", "cores", "hardware", "python", "seed", "threads", "versions"} <= set(facts)
+    if name.endswith("_peers"):
+        assert "transformers" in facts["versions"]
+
+
+def test_without_a_gpu_a_sentence_says_so_and_the_others_go_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Other:
+        run = staticmethod(lambda quick: {"seed": 0, "number": 3, "threads": 5, "hardware": "Z"})
+        table = staticmethod(lambda result: f"number {result['number']}")
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(command, "BENCHMARKS", {"gpu": gpu, "other": Other})
+    out = tmp_path / "out.json"
+    assert command.main(["--out", str(out)]) == 1
+    printed = capsys.readouterr()
+    assert printed.err == "gpu is left out. There is no CUDA GPU here.\n\n"
+    assert "number 3\n  on Z, threads: 5" in printed.out
+    assert list(json.loads(out.read_text())) == ["other"]
+
+
+@pytest.mark.parametrize("benchmark", [decoding_peers, training_peers])
+def test_a_library_that_is_not_installed_is_named(
+    benchmark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(name: str) -> str:
+        raise record.PackageNotFoundError(name)
+
+    monkeypatch.setattr(record, "version", missing)
+    with pytest.raises(record.LeftOutError, match="no transformers here; pip install transformers"):
+        benchmark.run(quick=True)
+
+
+# Times --------------------------------------------------------------------------------------
+
+
+def test_competitors_are_timed_in_turn() -> None:
+    called: list[str] = []
+    seconds = time_in_turn({n: lambda n=n: called.append(n) for n in "abc"}, rounds=2)
+    assert called == list("abcabc")
+    assert {name: len(times) for name, times in seconds.items()} == {"a": 2, "b": 2, "c": 2}
+
+
+def test_a_ratio_is_taken_in_each_round_and_the_median_of_them_counts() -> None:
+    # Three rounds, of which the second is slow for both: medians of times would say 3 / 2.
+    found = ratios({"ours": [1.0, 10.0, 2.0], "other": [3.0, 20.0, 3.0]}, "ours")
+    assert found == {"other": {"median": 2.0, "lowest": 1.5, "highest": 3.0}}
+
+
+def test_the_number_of_threads_is_put_back_even_after_an_error() -> None:
+    before = torch.get_num_threads()
+    with pytest.raises(KeyError), limited_threads(1) as threads:
+        assert threads == torch.get_num_threads() == 1
+        raise KeyError
+    assert torch.get_num_threads() == before
+
+
+# The same model in other libraries ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_ctranslate2_finds_the_tokens_that_we_find(norm: str) -> None:
+    model = small_model(dtype=torch.float32, norm=norm, n_heads=4, tie="none")
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.5 * torch.randn_like(parameter))
+        model.output.weight[:4] = 0
+    src = torch.randint(4, 13, (40, 6))
+    names = vocabulary(model.config)
+    translator = ctranslate2_translator(model, threads=1)
+    source = [[names[i] for i in row] for row in src.tolist()]
+    found = translator.translate_batch(source, beam_size=1, max_decoding_length=8)
+    expected = greedy_search(model, src, bos_id=BOS, eos_id=EOS, max_len=8)
+    tokens = [[names.index(name) for name in result.hypotheses[0]] for result in found]
+    assert tokens == [hypotheses[0].tokens for hypotheses in expected]
+    assert len({tuple(row) for row in tokens}) > 1  # so that agreeing means something
+
+
+@pytest.mark.parametrize("setting", [{"norm": "pre"}, {"tie": "decoder"}, {"d_k": 6}])
+def test_a_shape_that_marian_does_not_have_is_refused(setting: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="Marian needs norm='post'"):
+        marian(small_model(**setting))
+
+
+def batch() -> training_peers.Batch:
+    src, tgt = sentences([5, 2, 4], seed=1), sentences([3, 6, 1], seed=2)
+    return training_peers.Batch(src, tgt, tgt, int((tgt != PAD).sum()))
+
+
+def test_marian_and_torch_compute_our_logits_and_other_weights_are_refused() -> None:
+    model = small_model(dtype=torch.float32)
+    others = {"torch": torch_model(model), "hugging_face": marian(model)}
+    training_peers.require_agreement(model, others, batch())
+    for name, library in (("torch", "torch"), ("hugging_face", "Hugging Face")):
+        changed = next(p for n, p in others[name].named_parameters() if "norm" in n)
+        with torch.no_grad():
+            changed.add_(0.5)
+        with pytest.raises(RuntimeError, match=f"{library} computes other logits"):
+            training_peers.require_agreement(model, others, batch())
+        with torch.no_grad():
+            changed.sub_(0.5)
+
+
+# Decoding -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_searches_of_all_three_libraries_agree(beam_size: int) -> None:
+    model = decoding_peers.build_model(**TINY)
+    compared = decoding_peers.compare(model, 4, beam_size, n_tokens=6, rounds=2, threads=1)
+    assert compared["same_tokens"] == 4
+    assert set(compared["tokens_per_second"]) == set(decoding_peers.NAMES)
+    heading, line = decoding_peers.rows([compared])
+    assert len(heading) == len(line)
+    assert line.split()[:2] == (["greedy", "4"] if beam_size == 1 else ["beam", "3"])
+
+
+def other_output(tokens: list[list[int]]) -> list[list[int]]:
+    return [[(token + 1) % 50 for token in row] for row in tokens]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (other_output, "Hugging Face gives sentence 0 another output"),
+        (lambda tokens: [row[:-1] for row in tokens], "an output ended early"),
+    ],
+)
+def test_searches_that_do_not_agree_are_not_timed(
+    change: Callable[[list[list[int]]], list[list[int]]],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = decoding_peers.build_model(**TINY)
+    src = torch.randint(4, 50, (3, 5))
+    ours = [[5, 6, 7, 8]] * 3
+    outputs = {"ours": ours, "hugging_face": change(ours), "ctranslate2": ours}
+    with pytest.raises(RuntimeError, match=f"{message}.*times cannot be compared"):
+        decoding_peers.require_agreement(model, src, outputs, n_tokens=4)
+
+
+def test_of_equally_good_outputs_any_may_win_but_not_in_most_sentences(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = decoding_peers.build_model(**TINY)
+    monkeypatch.setattr(decoding_peers, "scores", lambda *_: torch.zeros(20))
+    src = torch.randint(4, 50, (20, 5))
+    ours = [[5, 6]] * 20
+    for n_other, agreed in ((2, True), (3, False)):
+        theirs = other_output(ours[:n_other]) + ours[n_other:]
+        outputs = {"ours": ours, "hugging_face": theirs, "ctranslate2": ours}
+        if agreed:
+            assert decoding_peers.require_agreement(model, src, outputs, 2) == 18
+        else:
+            with pytest.raises(RuntimeError, match="only 17 of 20 outputs agree"):
+                decoding_peers.require_agreement(model, src, outputs, 2)
+
+
+def test_the_score_of_an_output_is_that_of_the_search() -> None:
+    model = decoding_peers.build_model(**TINY)
+    src = torch.randint(4, 50, (3, 5))
+    found = [h[0] for h in greedy_search(model, src, bos_id=BOS, eos_id=EOS, max_len=4)]
+    scores = decoding_peers.scores(model, src, [hypothesis.tokens for hypothesis in found])
+    assert scores.tolist() == pytest.approx([h.score for h in found], abs=1e-4)
+
+
+# Training -----------------------------------------------------------------------------------
+
+
+def test_both_batchings_hold_the_same_sentences_and_random_order_has_more_padding() -> None:
+    _, pairs, _ = training_peers.corpus(quick=True)
+    both = training_peers.both_batchings(pairs, 5, 256, PAD)
+    assert len(both["grouped"]) == len(both["random"]) == 5
+    rows = {
+        name: sorted(
+            tuple(t for t in (*src, *out) if t != PAD)
+            for b in batches
+            for src, out in zip(b.src.tolist(), b.tgt_out.tolist(), strict=True)
+        )
+        for name, batches in both.items()
+    }
+    assert rows["grouped"] == rows["random"]
+    counts = {name: training_peers.real_tokens(batches, PAD) for name, batches in both.items()}
+    assert counts["grouped"] == counts["random"] == sum(map(len, rows["grouped"]))
+    shares = {n: training_peers.padding_share(batches, PAD) for n, batches in both.items()}
+    assert shares["grouped"] < shares["random"]
+
+
+@pytest.mark.parametrize(
+    ("loss", "build"),
+    [
+        (training_peers.our_loss, lambda model: model),
+        (training_peers.torch_loss, torch_model),
+        (training_peers.hugging_face_loss, marian),
+    ],
+)
+def test_each_loss_falls_and_padding_does_not_count(loss: Any, build: Any) -> None:
+    model = build(small_model(dtype=torch.float32))
+    b = batch()
+    wider = training_peers.Batch(
+        *(torch.nn.functional.pad(x, (0, 3), value=PAD) for x in (b.src, b.tgt_in, b.tgt_out)),
+        b.n_tokens,
+    )
+    with torch.no_grad():
+        assert float(loss(model, b)) == pytest.approx(float(loss(model, wider)), rel=1e-5)
+    train = training_peers.epoch(model, loss, [b] * 10, "bf16")
+    first = train()
+    assert train() < first
+
+
+# On a GPU -----------------------------------------------------------------------------------
+
+
+def test_the_formula_counts_the_operations_that_torch_counts() -> None:
+    config = small_config(n_layers=2, n_heads=2, d_k=5, d_v=7)
+    model = Transformer(config)
+    b = gpu.full_batch(config, sentences=3, length=6)
+    src = b.src[:, :4]
+    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
+        model(src, b.tgt_in).sum().backward()
+    assert gpu.training_flops(config, 3, 4, 6) == counter.get_total_flops()
+
+
+@pytest.mark.parametrize(
+    ("name", "tera"),
+    [
+        ("NVIDIA H100 80GB HBM3", 989.5),
+        ("NVIDIA H100 PCIe", 756.5),
+        ("NVIDIA H200", 989.5),
+        ("NVIDIA A100-SXM4-80GB", 312.0),
+        ("Tesla T4", 65.0),
+        ("NVIDIA L4", 121.0),
+        ("NVIDIA L40S", None),
+        ("Some GPU", None),
+    ],
+)
+def test_the_peak_is_looked_up_by_the_name_of_the_device(name: str, tera: float | None) -> None:
+    assert gpu.peak(name) == (tera and tera * 1e12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["NVIDIA H200", "Some GPU"])
+def test_what_a_gpu_measures_runs_in_small_on_the_processor(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decoding_peers, "SHAPE", TINY)
+    # The checks of shapes do not compile; tests/test_compile_and_export.py compiles without them.
+    monkeypatch.setattr(torch, "compile", lambda model: model)
+    result = gpu.measure(
+        small_config(dropout=0.1, max_len=64),
+        "cpu",
+        name,
+        max_tokens=200,
+        n_parts=2,
+        rounds=1,
+        quick=True,
+        n_tokens=3,
+        batch_sizes=(2,),
+    )
+    assert result["tokens"] == 2 * 8 * gpu.LENGTH
+    flops = gpu.training_flops(small_config(), 8, gpu.LENGTH, gpu.LENGTH)
+    for r in result["training"]:
+        assert r["flops_per_second"] * r["seconds"] == pytest.approx(flops)
+        known = r["utilisation"] is not None
+        assert known == (name == "NVIDIA H200")
+    text = gpu.table(result)
+    assert ("of 990 TFLOP/s" in text) == (name == "NVIDIA H200")
+    assert ("no peak known" in text) == (name == "Some GPU")
+    assert text.count("Hugging Face") == 3
+    assert text.count("greedy") == text.count("beam 4") == 1

@@ -12,16 +12,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from playwright.sync_api import Browser, sync_playwright
 
 from tools.browser import FLAGS, ensure_chromium
 from tools.widget_pages import WidgetSite, widget_site
+from transformer import Transformer, TransformerConfig
+from transformer.data.vocabulary import BOS_ID, EOS_ID
+from transformer.text import WordTokenizer
+from transformer.translation import Translator
 from transformer.widgets import (
     AttentionHeads,
     AttentionStepper,
+    BeamExplorer,
     ComplexityExplorer,
     LabelSmoothingExplorer,
     MaskExplorer,
+    MergeExplorer,
     PositionExplorer,
     ScheduleExplorer,
     ShapesExplorer,
@@ -108,6 +115,21 @@ def smoothing() -> Widget:
     return LabelSmoothingExplorer(vocab_size=20)
 
 
+def merges() -> Widget:
+    return MergeExplorer({f"Donaudampfschiff{i:04}": i + 1 for i in range(12)}, step=20)
+
+
+def beams() -> Widget:
+    """A search by random weights: it fills the beam, and that is what takes time to draw."""
+    torch.manual_seed(SEED)
+    tokenizer = WordTokenizer("abcdefghijklmnopqrstuvwxyz")
+    size = tokenizer.vocab_size
+    config = TransformerConfig(size, size, d_model=16, d_ff=24, n_heads=2, n_layers=2, max_len=32)
+    translator = Translator(Transformer(config).eval(), tokenizer)
+    sentences = ["a b c d e f g h"]
+    return BeamExplorer(translator, sentences, bos_id=BOS_ID, eos_id=EOS_ID, beam_sizes=[4, 8])
+
+
 def cases() -> Iterator[Case]:
     """What is measured."""
     lengths = tuple([n, 64] for n in range(60, 20, -1))
@@ -125,6 +147,9 @@ def cases() -> Iterator[Case]:
     yield Case("3 curves", ScheduleExplorer, "warmup", (3000, 3100))
     yield Case("20 words", smoothing, "smoothing", (0.2, 0.25))
     yield Case("4 curves", ComplexityExplorer, "d", (256, 320))
+    yield Case("12 words of 20 letters", merges, "step", (21, 22))
+    for trait, values in (("step", (6, 5)), ("alpha", (0.7, 0.6)), ("beam_size", (4, 8))):
+        yield Case("up to 8 beginnings", beams, trait, values)
 
 
 def measure(case: Case, site: WidgetSite, browser: Browser, n_steps: int) -> dict[str, Any]:

@@ -99,7 +99,10 @@ def digest(root: Path, paths: Iterable[Path], *more: str) -> str:
 
 def execution_key(root: Path) -> str:
     """What decides a chapter's output besides its own text."""
-    paths = [root / "requirements.txt", *files_under(root / "transformer", root / "book/results")]
+    paths = [
+        root / "requirements.txt",
+        *files_under(*(root / f for f in ("transformer", "book/results", "book/models"))),
+    ]
     # What a widget's script does, it does in the reader's browser.
     paths = [path for path in paths if not path.is_relative_to(root / FRONT_ENDS)]
     scale = os.environ.get("TRANSFORMER_SCALE", "")

@@ -9,6 +9,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from transformer.corpus_tasks import CORPUS_TASKS
+from transformer.tasks import multi30k_task
 from transformer.training import Batch, make_batch, padding_share, token_batches
 
 MARKS = {"bos_id": 1, "eos_id": 2, "pad_id": 0}
@@ -101,6 +103,28 @@ def test_little_padding_on_real_sentence_lengths(real_data, seed):
     batches = token_batches(pairs, 4096, seed=seed)
     made = [make_batch((pairs[i] for i in indices), **MARKS) for indices in batches]
     assert padding_share(made, 0) < 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("corpus", ["multi30k", "iwslt16"])
+def test_less_than_5_per_cent_of_padding_in_the_batches_of_a_run(real_data, corpus):
+    task = {"multi30k": multi30k_task, **CORPUS_TASKS}[corpus](real_data / corpus)
+    batches = token_batches(task.pairs, task.training.max_tokens, seed=0)
+    made = [make_batch((task.pairs[i] for i in indices), **MARKS) for indices in batches]
+    assert padding_share(made, 0) < 0.05
+
+
+def test_sides_that_differ_are_sorted_by_both():
+    rng = random.Random(0)
+    pairs = [([5] * rng.randint(1, 30), [5] * rng.randint(1, 30)) for _ in range(20_000)]
+    made = [
+        make_batch((pairs[i] for i in indices), **MARKS)
+        for indices in token_batches(pairs, 300, seed=0)
+    ]
+    by_one_side = [
+        make_batch((pairs[i] for i in indices), **MARKS) for indices in token_batches(pairs, 300)
+    ]
+    assert padding_share(made, 0) < 0.5 * padding_share(by_one_side, 0)
 
 
 def test_padding_share_by_hand():

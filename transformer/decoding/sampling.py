@@ -6,15 +6,13 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer.decoding.cache import KeyValueCache
 from transformer.decoding.greedy import check_limits
 from transformer.decoding.hypothesis import Hypothesis
+from transformer.decoding.step import start_decoding
 from transformer.introspect import pause_recording
-from transformer.masks import padding_mask
 from transformer.model import Transformer
 
 
-@torch.no_grad()
 def sample(
     model: Transformer,
     src: Int[Tensor, "batch src_len"],
@@ -64,11 +62,10 @@ def sample(
     training = model.training
     model.eval()
     try:
-        with pause_recording(model):
-            memory = model.encode(src).repeat_interleave(n_samples, dim=0)
+        with pause_recording(model), torch.inference_mode():
             src = src.repeat_interleave(n_samples, dim=0)
             settings = (temperature, top_k, top_p, bos_id, eos_id, max_len, generator)
-            drawn = _draw(model, memory, src, *settings)
+            drawn = _draw(model, src, *settings)
     finally:
         model.train(training)
     return [drawn[i : i + n_samples] for i in range(0, len(drawn), n_samples)]
@@ -109,7 +106,6 @@ def _check_limits_of_part(top_k: int | None, top_p: float | None) -> None:
 
 def _draw(
     model: Transformer,
-    memory: Tensor,
     src: Tensor,
     temperature: float,
     top_k: int | None,
@@ -119,9 +115,9 @@ def _draw(
     max_len: int,
     generator: torch.Generator | None,
 ) -> list[Hypothesis]:
-    cache = KeyValueCache(model.config.n_layers)
+    decoder = start_decoding(model, src)
     output = src.new_full((len(src), 1), bos_id)  # (active rows, tokens so far)
-    score = memory.new_zeros(len(src), dtype=torch.float32)
+    score = torch.zeros(len(src), device=src.device)
     active = torch.arange(len(src), device=src.device)
     found: dict[int, Hypothesis] = {}
 
@@ -130,9 +126,7 @@ def _draw(
         found.update((i, Hypothesis(tokens[1:], total)) for i, tokens, total in ended)
 
     for _ in range(max_len):
-        seen = padding_mask(output, model.config.pad_id)
-        hidden = model.decode(output[:, -1:], memory, src, tgt_mask=seen, cache=cache)
-        logits = model.logits(hidden[:, -1]).float()
+        logits = decoder(output).float()
         part = likely_part((logits / temperature).log_softmax(dim=-1), top_k, top_p)
         token = part.exp().multinomial(1, generator=generator)
         score = score + logits.log_softmax(dim=-1).gather(1, token)[:, 0]
@@ -141,8 +135,7 @@ def _draw(
             finish(ended)
             going = (~ended).nonzero().flatten()
             active, output, score, token = active[going], output[going], score[going], token[going]
-            memory, src = memory[going], src[going]
-            cache.select(going)
+            decoder.select(going)
         output = torch.cat([output, token], dim=1)
         if not active.numel():
             break

@@ -1,0 +1,75 @@
+"""What becomes the book's model: a finished, committed run; whole or not at all."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from tools import ship
+from transformer.data.parallel import ParallelText
+from transformer.runs import train_task
+from transformer.tasks import copy_task
+from transformer.training.checkpoints import load_tensors
+from transformer.translation import Translator
+
+TINY = {"d_model": 16, "d_ff": 16, "n_heads": 2, "n_layers": 1}
+SPLITS = {"valid": ParallelText(["1 2", "3 4"], ["1 2", "3 4"])}
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run as if it had learned Multi30k from a clean commit, and two sentences to score it by."""
+    folder = tmp_path / "run"
+    train_task(copy_task(TINY, {"steps": 2}), folder, show_progress=False)
+    change(folder, task="multi30k", commit="abc1234")
+    monkeypatch.setattr(ship, "multi30k_splits", lambda data: SPLITS)
+    return folder
+
+
+def change(folder: Path, **facts: str) -> None:
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | facts))
+
+
+def test_the_files_hold_rounded_weights_and_their_scores(run: Path, tmp_path: Path, capsys) -> None:
+    out = tmp_path / "models" / "small"
+    assert ship.main([str(run), str(out)]) == 0
+    assert "valid beam 4: BLEU" in capsys.readouterr().out
+    names = {"model.safetensors", "tokenizer.json", "config.json", "scores.json", "README.md"}
+    assert {path.name for path in out.iterdir()} == names
+    before, _ = load_tensors(run / "model.safetensors")
+    after, _ = load_tensors(out / "model.safetensors")
+    for name, tensor in before.items():
+        assert torch.equal(after[name], tensor.half())
+    shipped = Translator.load(out)
+    for beam, key in ((1, "valid"), (4, "valid beam 4")):
+        scores = shipped.evaluate(SPLITS["valid"].source, SPLITS["valid"].target, beam_size=beam)
+        assert json.loads((out / "scores.json").read_text())[key] == scores.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [({"commit": "abc1234-dirty"}, "that no commit holds"), ({"task": "copy"}, "the task copy")],
+)
+def test_what_cannot_be_told_is_not_shipped(
+    run: Path, tmp_path: Path, capsys, facts: dict[str, str], message: str
+) -> None:
+    change(run, **facts)
+    assert ship.main([str(run), str(tmp_path / "models" / "small")]) == 1
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "models").exists()
+
+
+def test_too_large_a_model_leaves_nothing_behind(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.setattr(ship, "LARGEST", 1000)
+    assert ship.main([str(run), str(tmp_path / "models" / "small")]) == 1
+    assert "ship a smaller model" in capsys.readouterr().err
+    assert not list((tmp_path / "models").iterdir())
+
+
+def test_an_earlier_model_is_not_overwritten(run: Path, tmp_path: Path, capsys) -> None:
+    assert ship.main([str(run), str(tmp_path)]) == 1
+    assert "is there already" in capsys.readouterr().err

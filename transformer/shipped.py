@@ -1,0 +1,40 @@
+"""The trained model that comes with the book."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from transformer.translation import Translator
+
+# Beside the book in a clone, inside the package where it is installed.
+FOLDERS = (
+    Path(__file__).parents[1] / "book" / "models",
+    Path(__file__).parent / "trained",
+)
+
+
+def shipped_model(name: str = "multi30k_de_en") -> "Translator":
+    """A trained translator, on the CPU: no download, no training.
+
+    Its model card (data, licence, command, commit, hardware, BLEU) is the README.md beside the
+    weights. They are stored in float16 and computed with in float32.
+
+    Raises:
+        ValueError: there is none of this name.
+    """
+    from transformer.translation import Translator
+
+    return Translator.load(shipped_folder(name))
+
+
+def shipped_folder(name: str = "multi30k_de_en") -> Path:
+    """Where a shipped model's weights, tokenizer and model card are.
+
+    Raises:
+        ValueError: there is none of this name.
+    """
+    there = {path.parent.name: path.parent for f in FOLDERS for path in f.glob("*/config.json")}
+    if name not in there:
+        names = ", ".join(sorted(there)) or "none"
+        raise ValueError(f"no model named {name!r} comes with the book; there are: {names}")
+    return there[name]

@@ -19,7 +19,7 @@ from transformer.data.parallel import DataError, ParallelText
 from transformer.error_features import RULES, error_features, words_of
 from transformer.evaluation import bleu_counts, compare, score, sentence_chrf
 from transformer.files import FileError, write_atomically
-from transformer.runs import RunError, load_run, provenance
+from transformer.runs import RunError, load_run, provenance, without_folders
 from transformer.runtime import pick_device
 from transformer.tasks import chosen_split, multi30k_splits
 from transformer.translation import Translator
@@ -182,7 +182,7 @@ def record(given: argparse.Namespace) -> dict[str, Any]:
     runs = {name: load_run(folder, device) for name, folder in folders.items()}
     return {
         **facts,
-        "command": " ".join(["python -m tools.samples", *map(_public, sys.argv[1:])]),
+        "command": " ".join(["python -m tools.samples", *map(without_folders, sys.argv[1:])]),
         "data": {
             "name": "multi30k",
             "split": given.split,
@@ -200,12 +200,6 @@ def record(given: argparse.Namespace) -> dict[str, Any]:
 def _named(argument: str) -> tuple[str, Path]:
     name, equals, folder = argument.partition("=")
     return (name, Path(folder)) if equals else (Path(argument).name, Path(argument))
-
-
-def _public(argument: str) -> str:
-    """An argument without the folders that only this machine has."""
-    name, equals, path = argument.rpartition("=")
-    return name + equals + (Path(path).name if Path(path).is_absolute() else path)
 
 
 if __name__ == "__main__":

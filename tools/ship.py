@@ -8,6 +8,7 @@ import json
 import sys
 import tempfile
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from transformer.data.parallel import DataError
@@ -73,13 +74,27 @@ def card(facts: dict[str, Any], scores: dict[str, Any], n_parameters: int, size:
     config, versions = facts["config"], facts["versions"]
     averaged = facts.get("averaged")
     mean = (
-        f"These weights are the mean of its last {len(averaged)} checkpoints.\n" if averaged else ""
+        f"These weights are the mean of its last {len(averaged)} checkpoints. " if averaged else ""
     )
     signature = next(iter(scores.values()))["signature"]
     rows = "\n".join(
         f"| {name} | {scores[name]['bleu']:.1f} | {scores[f'{name} beam 4']['bleu']:.1f} |"
         for name in scores
         if not name.endswith("beam 4")
+    )
+    shape = (
+        f"Encoder-decoder Transformer, {n_parameters:,} parameters: {config['n_layers']} layers, "
+        f"d_model {config['d_model']}, d_ff {config['d_ff']}, {config['n_heads']} heads, "
+        f"{config['norm']}-norm, {config['positions']} positions, one vocabulary of "
+        f"{config['src_vocab_size']:,} byte-pair tokens for both languages. Weights: safetensors, "
+        f"float16, {size / 2**20:.1f} MB."
+    )
+    origin = (
+        f"Commit {facts['commit']}, seed {facts['training']['seed']}, "
+        f"{facts['training']['steps']:,} steps on {facts['hardware']} "
+        f"({facts['threads']} threads), "
+        f"Python {facts['python']}, torch {versions['torch']}, tokenizers "
+        f"{versions['tokenizers']}. {mean}All settings: `config.json`."
     )
     return f"""# A small Transformer for German captions
 
@@ -88,10 +103,7 @@ has a trained model to look into: no download, no training.
 
 ## Model
 
-Encoder-decoder Transformer, {n_parameters:,} parameters: {config["n_layers"]} layers, d_model
-{config["d_model"]}, d_ff {config["d_ff"]}, {config["n_heads"]} heads, {config["norm"]}-norm,
-{config["positions"]} positions, one vocabulary of {config["src_vocab_size"]:,} byte-pair tokens
-for both languages. Weights: safetensors, float16, {size / 2**20:.1f} MB.
+{fill(shape, 100)}
 
 ## Training
 
@@ -99,10 +111,7 @@ for both languages. Weights: safetensors, float16, {size / 2**20:.1f} MB.
 {facts["command"]}
 ```
 
-Commit {facts["commit"]}, seed {facts["training"]["seed"]}, {facts["training"]["steps"]:,} steps on
-{facts["hardware"]} ({facts["threads"]} threads), Python {facts["python"]},
-torch {versions["torch"]}, tokenizers {versions["tokenizers"]}.
-{mean}All settings: `config.json`.
+{fill(origin, 100)}
 
 ## Data
 

@@ -149,13 +149,19 @@ def provenance(device: torch.device) -> dict[str, Any]:
     """Where a result comes from: command, commit, versions and hardware."""
     packages = ("torch", "numpy", "tokenizers", "sacrebleu", "safetensors")
     return {
-        "command": " ".join(["python -m transformer", *sys.argv[1:]]),
+        "command": " ".join(["python -m transformer", *map(without_folders, sys.argv[1:])]),
         "commit": _commit(),
         "python": platform.python_version(),
         "versions": {name: version(name) for name in packages},
         "hardware": _hardware(device),
         "threads": torch.get_num_threads(),
     }
+
+
+def without_folders(argument: str) -> str:
+    """An argument of a command without the folders that only this machine has."""
+    name, equals, path = argument.rpartition("=")
+    return name + equals + (Path(path).name if Path(path).is_absolute() else path)
 
 
 def _hardware(device: torch.device) -> str:

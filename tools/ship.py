@@ -76,6 +76,7 @@ def card(facts: dict[str, Any], scores: dict[str, Any], n_parameters: int, size:
     mean = (
         f"These weights are the mean of its last {len(averaged)} checkpoints. " if averaged else ""
     )
+    remark = f"The run was {facts['remark']}. " if "remark" in facts else ""
     signature = next(iter(scores.values()))["signature"]
     rows = "\n".join(
         f"| {name} | {scores[name]['bleu']:.1f} | {scores[f'{name} beam 4']['bleu']:.1f} |"
@@ -94,7 +95,7 @@ def card(facts: dict[str, Any], scores: dict[str, Any], n_parameters: int, size:
         f"{facts['training']['steps']:,} steps on {facts['hardware']} "
         f"({facts['threads']} threads), "
         f"Python {facts['python']}, torch {versions['torch']}, tokenizers "
-        f"{versions['tokenizers']}. {mean}All settings: `config.json`."
+        f"{versions['tokenizers']}. {mean}{remark}All settings: `config.json`."
     )
     return f"""# A small Transformer for German captions
 
@@ -103,7 +104,7 @@ has a trained model to look into: no download, no training.
 
 ## Model
 
-{fill(shape, 100)}
+{fill(shape, 100, break_on_hyphens=False)}
 
 ## Training
 
@@ -111,7 +112,7 @@ has a trained model to look into: no download, no training.
 {facts["command"]}
 ```
 
-{fill(origin, 100)}
+{fill(origin, 100, break_on_hyphens=False)}
 
 ## Data
 

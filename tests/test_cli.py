@@ -120,7 +120,8 @@ def test_a_beam_is_kept_beside_the_greedy_scores(copy_run: Path) -> None:
     kept = json.loads((copy_run / "scores.json").read_text())
     assert {"test", "test beam 2"} <= kept.keys()
     done = run("translate", str(copy_run), "--beam", "2", stdin="1 2 3\n")
-    assert len(done.stdout.split()) >= 1
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 1
 
 
 @pytest.mark.parametrize(

@@ -103,14 +103,10 @@ class MultiHeadAttention(nn.Module):
         q = self.split(self.w_query(query))  # (batch, heads, query, d_k)
 
         def project() -> tuple[Tensor, Tensor]:
-            return self.keys_and_values(key, value)
+            return self.split(self.w_key(key)), self.split(self.w_value(value))
 
         k, v = project() if cache is None else cache(project)
         return self.w_output(self.join(self._attend(q, k, v, mask)))
-
-    def keys_and_values(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Their projections, (batch, heads, key, width) each."""
-        return self.split(self.w_key(key)), self.split(self.w_value(value))
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
         dropout = self.dropout if self.training else 0.0

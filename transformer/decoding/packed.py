@@ -44,7 +44,10 @@ class PackedSteps:
         layers = [layer for layer in model.decoder.layers if isinstance(layer, DecoderLayer)]
         self.layers = [_PackedLayer(layer) for layer in layers]
         # For each layer the source's keys and values, (batch, heads, src_len, width) each.
-        self.source = [layer.cross_attention.keys_and_values(memory, memory) for layer in layers]
+        self.source = [
+            (a.split(a.w_key(memory)), a.split(a.w_value(memory)))
+            for a in (layer.cross_attention for layer in layers)
+        ]
         self.to_logits = _by_columns(model.output)
         attention = layers[0].self_attention
         self.length = 0

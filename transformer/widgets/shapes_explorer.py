@@ -33,7 +33,7 @@ _FEED_FORWARD: Lines = (FeedForward.forward, ("self.outer(self.inner(x)",))
 _ATTENTION: tuple[Lines, ...] = (
     (
         MultiHeadAttention.forward,
-        ("self._split(self.w_query", "self._split(self.w_key", "self.w_output(self._join"),
+        ("self.split(self.w_query", "self.split(self.w_key", "self.w_output(self.join"),
     ),
     (
         scaled_dot_product_attention,

@@ -1,7 +1,8 @@
 """Our searches beside those of Hugging Face and CTranslate2: the same weights, the same outputs."""
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
@@ -10,7 +11,7 @@ from torch import Tensor
 from benchmarks.ctranslate2_peer import ctranslate2_translator, vocabulary
 from benchmarks.marian_peer import BOS, EOS, marian
 from benchmarks.record import peer_versions
-from benchmarks.timing import THREADS, limited_threads, ratios, time_in_turn
+from benchmarks.timing import THREADS, Apart, limited_threads, ratios, time_in_turn
 from transformer import Transformer, TransformerConfig
 from transformer.decoding import beam_search, greedy_search
 
@@ -20,11 +21,12 @@ N_TOKENS = 60
 BATCH_SIZES = (1, 32)
 BEAM_SIZES = (1, 4)
 ROUNDS = 5
-PAUSE = 0.25  # seconds; threads of OpenMP look for work for up to a fifth of a second
+PAUSE = 0.25  # seconds in which threads that still look for work give up
 SEED = 0
 
 NAMES = {"ours": "ours", "hugging_face": "Hugging Face", "ctranslate2": "CTranslate2"}
 Search = Callable[[], list[list[int]]]
+Competitors = dict[tuple[str, int], Apart]  # by library and number of threads
 
 
 def build_model(**settings: Any) -> Transformer:
@@ -38,50 +40,85 @@ def build_model(**settings: Any) -> Transformer:
     return model.eval()
 
 
-def searches(
-    model: Transformer, src: Tensor, beam_size: int, n_tokens: int, threads: int
-) -> dict[str, Search]:
-    """The competitors, each as its documentation says that it is called; ours first."""
+# Each library's search, as its documentation says that it is called. `build` is called in a
+# process of its own and returns what makes a search ready: (src, beam_size, n_tokens) -> search.
+
+
+def our_searches(model: Transformer, threads: int, device: str) -> Callable[..., Search]:
+    torch.set_num_threads(threads)
+    model = model.to(device)
+
+    def prepare(src: Tensor, beam_size: int, n_tokens: int) -> Search:
+        limits: dict[str, Any] = {"bos_id": BOS, "eos_id": EOS, "max_len": n_tokens}
+        src = src.to(device)
+
+        def search() -> list[list[int]]:
+            if beam_size == 1:
+                found = greedy_search(model, src, **limits)
+            else:
+                found = beam_search(model, src, beam_size=beam_size, length_penalty=0.0, **limits)
+            return [hypotheses[0].tokens for hypotheses in found]
+
+        return search
+
+    return prepare
+
+
+def hugging_face_searches(model: Transformer, threads: int, device: str) -> Callable[..., Search]:
     from transformers import GenerationConfig
 
-    limits: dict[str, Any] = {"bos_id": BOS, "eos_id": EOS, "max_len": n_tokens}
+    torch.set_num_threads(threads)
+    other = marian(model).to(device)
 
-    def ours() -> list[list[int]]:
-        if beam_size == 1:
-            found = greedy_search(model, src, **limits)
-        else:
-            found = beam_search(model, src, beam_size=beam_size, length_penalty=0.0, **limits)
-        return [hypotheses[0].tokens for hypotheses in found]
+    def prepare(src: Tensor, beam_size: int, n_tokens: int) -> Search:
+        settings = GenerationConfig(
+            max_new_tokens=n_tokens,
+            num_beams=beam_size,
+            length_penalty=0.0 if beam_size > 1 else None,
+            use_cache=True,
+            do_sample=False,
+            decoder_start_token_id=BOS,
+            bos_token_id=BOS,
+            eos_token_id=EOS,
+            pad_token_id=model.config.pad_id,
+        )
+        src = src.to(device)
+        seen = torch.ones_like(src)
 
-    other = marian(model).to(src.device)
-    settings = GenerationConfig(
-        max_new_tokens=n_tokens,
-        num_beams=beam_size,
-        length_penalty=0.0 if beam_size > 1 else None,
-        use_cache=True,
-        do_sample=False,
-        decoder_start_token_id=BOS,
-        bos_token_id=BOS,
-        eos_token_id=EOS,
-        pad_token_id=model.config.pad_id,
-    )
-    seen = torch.ones_like(src)
+        def search() -> list[list[int]]:
+            found = other.generate(src, attention_mask=seen, generation_config=settings)
+            return found[:, 1:].tolist()
 
-    def hugging_face() -> list[list[int]]:
-        return other.generate(src, attention_mask=seen, generation_config=settings)[:, 1:].tolist()
+        return search
 
-    translator = ctranslate2_translator(model, threads, src.device.type)
+    return prepare
+
+
+def ctranslate2_searches(model: Transformer, threads: int, device: str) -> Callable[..., Search]:
+    torch.set_num_threads(1)
+    translator = ctranslate2_translator(model, threads, device)
     names = vocabulary(model.config)
     number = {name: i for i, name in enumerate(names)}
-    source = [[names[i] for i in row] for row in src.tolist()]
 
-    def ctranslate2() -> list[list[int]]:
-        found = translator.translate_batch(
-            source, beam_size=beam_size, length_penalty=0.0, max_decoding_length=n_tokens
-        )
-        return [[number[name] for name in result.hypotheses[0]] for result in found]
+    def prepare(src: Tensor, beam_size: int, n_tokens: int) -> Search:
+        source = [[names[i] for i in row] for row in src.tolist()]
 
-    return {"ours": ours, "hugging_face": hugging_face, "ctranslate2": ctranslate2}
+        def search() -> list[list[int]]:
+            found = translator.translate_batch(
+                source, beam_size=beam_size, length_penalty=0.0, max_decoding_length=n_tokens
+            )
+            return [[number[name] for name in result.hypotheses[0]] for result in found]
+
+        return search
+
+    return prepare
+
+
+BUILD = {
+    "ours": our_searches,
+    "hugging_face": hugging_face_searches,
+    "ctranslate2": ctranslate2_searches,
+}
 
 
 @torch.no_grad()
@@ -125,23 +162,47 @@ def require_agreement(
     return sum(alike)
 
 
+@contextmanager
+def opened(model: Transformer, threads: int, device: str = "cpu") -> Iterator[Competitors]:
+    """Every library, with one thread and with `threads`, each in a process of its own."""
+    with ExitStack() as stack:
+        yield {
+            (name, n): stack.enter_context(Apart(build, model, n, device, threads=n))
+            for name, build in BUILD.items()
+            for n in sorted({1, threads})
+        }
+
+
 def compare(
-    model: Transformer, batch_size: int, beam_size: int, n_tokens: int, rounds: int, threads: int
+    model: Transformer,
+    competitors: Competitors,
+    batch_size: int,
+    beam_size: int,
+    n_tokens: int,
+    rounds: int,
 ) -> dict[str, Any]:
-    """The competitors in turn, after they have shown that they do the same."""
+    """The competitors in turn, after they have shown that they do the same.
+
+    More threads are not always faster; each library counts with the number that suits it best.
+    """
     generator = torch.Generator().manual_seed(SEED)
     size = (batch_size, n_tokens)
     src = torch.randint(4, model.config.src_vocab_size, size, generator=generator)
-    src = src.to(model.output.weight.device)
-    competitors = searches(model, src, beam_size, n_tokens, threads)
-    outputs = {name: search() for name, search in competitors.items()}  # warms up, too
-    same = require_agreement(model, src, outputs, n_tokens)
-    seconds = time_in_turn(competitors, rounds, PAUSE)
+    outputs = {key: one.prepare(src, beam_size, n_tokens) for key, one in competitors.items()}
+    by_name = {name: found for (name, _), found in outputs.items()}
+    same = require_agreement(model, src, by_name, n_tokens)
+    every = time_in_turn(competitors, rounds, PAUSE)
+    threads = {
+        name: min((statistics.median(every[key]), key[1]) for key in every if key[0] == name)[1]
+        for name in NAMES
+    }
+    seconds = {name: every[name, n] for name, n in threads.items()}
     rate = batch_size * n_tokens
     return {
         "sentences": batch_size,
         "beam_size": beam_size,
         "same_tokens": same,
+        "threads": threads,
         "tokens_per_second": {n: round(rate / statistics.median(t)) for n, t in seconds.items()},
         "times_as_long": ratios(seconds, "ours"),
     }
@@ -157,9 +218,12 @@ def run(quick: bool = False) -> dict[str, Any]:
     model = build_model()
     n_tokens, rounds = (8, 1) if quick else (N_TOKENS, ROUNDS)
     batch_sizes = (1, 4) if quick else BATCH_SIZES
-    with limited_threads(1 if quick else THREADS) as threads:
+    with (
+        limited_threads(1 if quick else THREADS) as threads,
+        opened(model, threads) as competitors,
+    ):
         results = [
-            compare(model, batch_size, beam_size, n_tokens, rounds, threads)
+            compare(model, competitors, batch_size, beam_size, n_tokens, rounds)
             for beam_size in BEAM_SIZES
             for batch_size in batch_sizes
         ]

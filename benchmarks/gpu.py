@@ -8,7 +8,7 @@ import torch
 
 from benchmarks import decoding_peers, training_peers
 from benchmarks.record import LeftOutError, peer_versions
-from benchmarks.timing import limited_threads, time_in_turn
+from benchmarks.timing import time_in_turn
 from transformer import Transformer, TransformerConfig
 from transformer.training import Batch
 
@@ -132,10 +132,10 @@ def decode(
     device: str, *, n_tokens: int, rounds: int, batch_sizes: tuple[int, ...]
 ) -> list[dict[str, Any]]:
     """The competitors of `decoding_peers`, in float32."""
-    model = decoding_peers.build_model().to(device)
-    with limited_threads() as threads:
+    model = decoding_peers.build_model()
+    with decoding_peers.opened(model, 1, device) as competitors:
         return [
-            decoding_peers.compare(model, size, beam_size, n_tokens, rounds, threads)
+            decoding_peers.compare(model, competitors, size, beam_size, n_tokens, rounds)
             for beam_size in decoding_peers.BEAM_SIZES
             for size in batch_sizes
         ]

@@ -1,10 +1,13 @@
 """Times that can be compared: the competitors in turn, so that each meets the same noise."""
 
+import multiprocessing
+import os
 import statistics
 import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 import torch
 
@@ -58,3 +61,72 @@ def ratios(seconds: Mapping[str, list[float]], first: str) -> dict[str, dict[str
                 "highest": round(max(quotients), 3),
             }
     return result
+
+
+class Apart:
+    """A competitor in a process of its own.
+
+    Two libraries in one process share its cores with each other's threads, even when those have
+    nothing to do: one library's mere presence can make another several times slower.
+
+    Args:
+        build: called in the new process; returns what prepares the competitor for a task.
+        args: for `build`; pickled.
+        threads: how many the process may have.
+    """
+
+    def __init__(self, build: Callable[..., Any], *args: Any, threads: int) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._connection, theirs = context.Pipe()
+        # On a quiet machine threads that wait had better not sleep.
+        settings = {"OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "active"}
+        before = {name: os.environ.pop(name, None) for name in (*settings, "GOMP_SPINCOUNT")}
+        os.environ.update(settings)
+        try:
+            self._process = context.Process(target=_serve, args=(theirs, build, args), daemon=True)
+            self._process.start()
+        finally:
+            for name, value in before.items():
+                os.environ.pop(name, None)
+                if value is not None:
+                    os.environ[name] = value
+
+    def prepare(self, *args: Any) -> Any:
+        """Make it ready for a task; returns the output of a first run."""
+        return self._ask(("prepare", args))
+
+    def __call__(self) -> None:
+        """Run the task once."""
+        self._ask(("run", ()))
+
+    def _ask(self, request: tuple[str, tuple[Any, ...]]) -> Any:
+        self._connection.send(request)
+        failure, answer = self._connection.recv()
+        if failure:
+            raise RuntimeError(failure)
+        return answer
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.join()
+
+
+def _serve(connection: Any, build: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    """The competitor's process: answers with (failure, answer)."""
+    prepare: Any = None
+    compete: Any = None
+    while True:
+        kind, task = connection.recv()
+        try:
+            if kind == "prepare":
+                prepare = prepare or build(*args)
+                compete = prepare(*task)
+                connection.send(("", compete()))
+            else:
+                compete()
+                connection.send(("", None))
+        except Exception:
+            connection.send((traceback.format_exc(), None))

@@ -159,7 +159,9 @@ def test_marian_and_torch_compute_our_logits_and_other_weights_are_refused() -> 
 @pytest.mark.parametrize("beam_size", [1, 3])
 def test_searches_of_all_three_libraries_agree(beam_size: int) -> None:
     model = decoding_peers.build_model(**TINY)
-    compared = decoding_peers.compare(model, 4, beam_size, n_tokens=6, rounds=2, threads=1)
+    with decoding_peers.opened(model, threads=1) as competitors:
+        compared = decoding_peers.compare(model, competitors, 4, beam_size, n_tokens=6, rounds=2)
+    assert set(compared["threads"].values()) == {1}
     assert compared["same_tokens"] == 4
     assert set(compared["tokens_per_second"]) == set(decoding_peers.NAMES)
     heading, line = decoding_peers.rows([compared])

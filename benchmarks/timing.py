@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 import statistics
 import time
 import traceback
@@ -78,7 +79,7 @@ class Apart:
     def __init__(self, build: Callable[..., Any], *args: Any, threads: int) -> None:
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
-        # On a quiet machine threads that wait had better not sleep.
+        # Threads that wait for their next task had better not sleep; the process does (`_ask`).
         settings = {"OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "active"}
         before = {name: os.environ.pop(name, None) for name in (*settings, "GOMP_SPINCOUNT")}
         os.environ.update(settings)
@@ -100,8 +101,12 @@ class Apart:
         self._ask(("run", ()))
 
     def _ask(self, request: tuple[str, tuple[Any, ...]]) -> Any:
+        # Between two requests the process stands still, its waiting threads too.
+        assert self._process.pid is not None
+        os.kill(self._process.pid, signal.SIGCONT)
         self._connection.send(request)
         failure, answer = self._connection.recv()
+        os.kill(self._process.pid, signal.SIGSTOP)
         if failure:
             raise RuntimeError(failure)
         return answer
@@ -110,7 +115,7 @@ class Apart:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.terminate()
+        self._process.kill()
         self._process.join()
 
 

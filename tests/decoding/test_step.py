@@ -52,14 +52,25 @@ def test_all_ways_give_the_same_logits(seed, shape, lengths, extra, rows, data):
         output = torch.cat([output[order], token], dim=1)
 
 
-def test_a_step_of_many_tokens_finds_room():
-    model, src = small_model(max_len=64), sentences([3, 2])
-    packed, recomputed = PackedSteps(model, src), RecomputedSteps(model, src)
-    output = torch.full((2, 1), BOS)
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("spread", ["one wins", "all live"])
+def test_many_tokens_find_room(rows, spread):
+    """Twice the room where every beginning lives; where one wins, the others' places are freed."""
+    model, src = small_model(max_len=80), sentences([3, 2])
+    packed, recomputed = PackedSteps(model, src, rows), RecomputedSteps(model, src, rows)
+    output = torch.full((2 * rows, 1), BOS)
+    winner = torch.zeros(2, rows, dtype=torch.int64)
+    order = (rows * torch.arange(2)[:, None] + winner).flatten()
     with torch.no_grad():
-        for step in range(40):  # past two doublings of the room
+        for step in range(70):
             same(packed(output), recomputed(output))
-            output = torch.cat([output, torch.full((2, 1), 3 + step % 9)], dim=1)
+            if spread == "one wins":
+                packed.reorder(order)
+                output = output[order]
+            token = (torch.arange(2 * rows)[:, None] + step) % (VOCAB - 1) + 1
+            output = torch.cat([output, token], dim=1)
+    freed = rows > 1 and spread == "one wins"
+    assert packed.store.size(2) == rows * (64 if freed else 128)
 
 
 def test_padding_that_was_read_is_hidden_from_then_on():

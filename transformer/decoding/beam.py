@@ -104,10 +104,13 @@ def _search(
 
     for length in range(1, max_len + 1):
         log_probs = decoder(output).float().log_softmax(dim=-1)
-        total = score[:, :, None] + log_probs.unflatten(0, score.shape)
-        # A beginning has one end, so of twice as many results at least half go on.
-        before, (result, place) = score, total.flatten(1).topk(2 * beam_size)
-        beginning, token = place // total.size(2), place % total.size(2)
+        # A beginning has one end, so of twice as many results at least half go on; and no
+        # beginning has more than all of these among them.
+        n_results = 2 * beam_size
+        values, tokens = log_probs.topk(min(n_results, log_probs.size(1)))
+        total = score[:, :, None] + values.unflatten(0, score.shape)
+        before, (result, place) = score, total.flatten(1).topk(n_results)
+        beginning, token = place // total.size(2), tokens.view(len(score), -1).gather(1, place)
         ended = token == eos_id
         results = (result / penalty(length, alpha)).masked_fill(~ended, -math.inf)[:, :beam_size]
         _keep_best(found, active, output, beginning, results)
@@ -125,7 +128,7 @@ def _search(
                 going=going,
                 output=output,
                 before=before,
-                log_prob=log_probs.view(len(active), -1).gather(1, place),
+                log_prob=values.view(len(active), -1).gather(1, place),
                 total=result,
                 beginning=beginning,
                 token=token,

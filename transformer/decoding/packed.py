@@ -1,6 +1,6 @@
 """Decoding steps with as little around the arithmetic as PyTorch allows."""
 
-from collections.abc import Callable
+import math
 
 import torch
 import torch.nn.functional as F
@@ -12,6 +12,8 @@ from transformer.embedding import LearnedPositions, SinusoidalPositions, TokenEm
 from transformer.layers import DecoderLayer, FeedForward, Residual
 from transformer.masks import padding_mask
 from transformer.model import Decoder, Transformer
+
+ROOM = 16  # places for the first tokens of a beginning; more are made as needed
 
 
 def is_plain(model: Transformer) -> bool:
@@ -28,19 +30,22 @@ def is_plain(model: Transformer) -> bool:
 class PackedSteps:
     """The same arithmetic as `CachedSteps`, with its data laid out for few rows.
 
-    - Weights are stored by columns, and those that multiply the same vectors side by side in one
-      matrix: a step with few rows spends its time on reading weights, and so reads them in order.
-    - The beginnings of a sentence share its source's keys and values, as so many queries.
-    - All layers' keys and values of the output lie in one tensor, and what changes moves alone.
-    - No module is called, and no mask is made where nothing is padded.
+    - The beginnings of a sentence are so many queries to one source, and to one store of keys and
+      values. What was computed never moves: when a beginning lives on as two, both have its
+      tokens in their history, which is a mask over the store.
+    - A head's query, key and value come from one product.
+    - No module is called; a shortcut's sum is made within the product that it is added to.
     """
 
     def __init__(self, model: Transformer, src: Tensor, rows: int = 1) -> None:
-        self.model, self.rows = model, rows
+        # Taken out of the modules once: a module takes its time to give an attribute.
+        self.embedding, self.scale = model.tgt_embedding.weight, model.tgt_embedding.scale
+        self.positions, self.pad_id = model.tgt_positions.table, model.config.pad_id
+        self.norm, self.to_logits = model.decoder.norm, model.output.weight.t()
+        self.rows = rows
         memory = model.encode(src)
-        self.mask = padding_mask(src, model.config.pad_id)
-        self.any_padding = not bool(self.mask.all())
-        self.any_padding_read = False
+        mask = padding_mask(src, self.pad_id)
+        self.src_mask = None if mask.all() else _added_to_scores(mask, memory.dtype)
         layers = [layer for layer in model.decoder.layers if isinstance(layer, DecoderLayer)]
         self.layers = [_PackedLayer(layer) for layer in layers]
         # For each layer the source's keys and values, (batch, heads, src_len, width) each.
@@ -48,40 +53,63 @@ class PackedSteps:
             (a.split(a.w_key(memory)), a.split(a.w_value(memory)))
             for a in (layer.cross_attention for layer in layers)
         ]
-        self.to_logits = _by_columns(model.output)
         attention = layers[0].self_attention
-        self.length = 0
-        # The output's, side by side: (layers, rows, heads, places, d_k + d_v).
-        width = attention.d_k + attention.d_v
-        self.held = memory.new_empty(len(layers), rows * len(src), attention.n_heads, 16, width)
+        size, width = rows * ROOM, attention.d_k + attention.d_v
+        # (layers, batch, places, heads, d_k + d_v): a key beside its value. Each step takes
+        # `rows` places of a sentence, one for each beginning.
+        self.store = memory.new_empty(len(layers), len(src), size, attention.n_heads, width)
+        # 0 where a token is part of a beginning, -inf elsewhere.
+        self.history = memory.new_full((len(src), 1, rows, size), -math.inf)
+        self.length = self.used = 0
 
     def __call__(self, output: Int[Tensor, "rows len"]) -> Float[Tensor, "rows vocab"]:
         """The logits after each beginning."""
-        model, token = self.model, output[:, -1]
-        self.any_padding_read |= bool((token == model.config.pad_id).any())
-        seen = padding_mask(output, model.config.pad_id) if self.any_padding_read else None
-        mask = self.mask if self.any_padding else None
-        if self.length == self.held.size(3):  # room for twice as many
-            self.held = torch.cat([self.held, torch.empty_like(self.held)], dim=3)
-        embedding = F.embedding(token, model.tgt_embedding.weight) * model.tgt_embedding.scale
-        x = embedding + model.tgt_positions.table[self.length]
+        token = output[:, -1]
+        if self.used == self.store.size(2):
+            self._make_room()
+        new = slice(self.used, self.used + self.rows)
+        self.used = new.stop
+        # Padding is part of nothing, should a beginning contain it.
+        own = self.history[:, 0, :, new].diagonal(dim1=1, dim2=2)
+        own.zero_().masked_fill_((token == self.pad_id).view_as(own), -math.inf)
+        history, store = self.history[..., : self.used], self.store[:, :, : self.used]
+        embedding = F.embedding(token, self.embedding)
+        x = torch.add(self.positions[self.length], embedding, alpha=self.scale)
         self.length += 1
-        held = self.held[:, :, :, : self.length].unbind()
-        for layer, own, source in zip(self.layers, held, self.source, strict=True):
-            x = layer(x, own, source, seen, mask)
-        return model.decoder.norm(x) @ self.to_logits
+        for layer, held, source in zip(self.layers, store.unbind(), self.source, strict=True):
+            x = layer(x, held, new, history, source, self.src_mask)
+        return self.norm(x) @ self.to_logits
 
     def select(self, sentences: Tensor) -> None:
         """Keep these sentences, each with all its rows."""
-        self.mask = self.mask[sentences]
+        if self.src_mask is not None:
+            self.src_mask = self.src_mask[sentences]
         self.source = [(keys[sentences], values[sentences]) for keys, values in self.source]
-        self.held = self.held[:, all_rows(sentences, self.rows)]
+        self.store, self.history = self.store[:, sentences], self.history[sentences]
 
     def reorder(self, rows: Tensor) -> None:
         """Put the rows into another order, each within its sentence."""
-        moved = (rows != torch.arange(len(rows), device=rows.device)).nonzero().flatten()
-        held = self.held[:, :, :, : self.length]
-        held[:, moved] = held[:, rows[moved]]
+        self.history = self.history.flatten(0, 2)[rows].view_as(self.history)
+
+    def _make_room(self) -> None:
+        """Throw away what no living beginning contains; twice the room if that is not enough."""
+        if self.rows > 1:
+            lives = (self.history > -math.inf).any(dim=2).flatten(1)  # (batch, places)
+            most = int(lives.sum(dim=1).max())
+            self.used = math.ceil(most / self.rows) * self.rows
+            # The living ones first, in their order; then as many dead ones as fill up the rest.
+            places = lives.byte().argsort(dim=1, descending=True, stable=True)[:, : self.used]
+            batch = torch.arange(len(places), device=places.device)[:, None]
+            self.store[:, :, : self.used] = self.store[:, batch, places]
+            kept = self.history.gather(3, places[:, None, None].expand(-1, 1, self.rows, -1))
+            self.history.fill_(-math.inf)[..., : self.used] = kept
+        if 2 * self.used > self.store.size(2):
+            room = [*self.store.shape[:2], 2 * self.store.size(2), *self.store.shape[3:]]
+            store = self.store.new_empty(room)
+            store[:, :, : self.used] = self.store[:, :, : self.used]
+            self.store = store
+            free = torch.full_like(self.history, -math.inf)
+            self.history = torch.cat([self.history, free], dim=3)
 
 
 class _PackedLayer:
@@ -90,68 +118,67 @@ class _PackedLayer:
     def __init__(self, layer: DecoderLayer) -> None:
         own, cross, ffn = layer.self_attention, layer.cross_attention, layer.feed_forward
         self.n_heads, self.d_k, self.d_v = own.n_heads, own.d_k, own.d_v
-        # A head's keys and values beside each other, as they are stored.
-        pairs = [w.weight.unflatten(0, (own.n_heads, -1)) for w in (own.w_key, own.w_value)]
-        both = torch.cat(pairs, dim=1).flatten(0, 1)
-        self.own_in = torch.cat([own.w_query.weight, both]).t().contiguous()
-        self.own_out = _by_columns(own.w_output)
-        self.cross_in, self.cross_out = _by_columns(cross.w_query), _by_columns(cross.w_output)
-        self.inner, self.outer = _by_columns(ffn.inner), _by_columns(ffn.outer)
-        self.inner_bias, self.outer_bias = ffn.inner.bias, ffn.outer.bias
-        self.residuals = [part for part in layer.residuals if isinstance(part, Residual)]
+        projections = (own.w_query, own.w_key, own.w_value)
+        by_head = [linear.weight.unflatten(0, (own.n_heads, -1)) for linear in projections]
+        self.own_in = torch.cat(by_head, dim=1).flatten(0, 1).t()
+        self.own_out, self.cross_in = own.w_output.weight.t(), cross.w_query.weight.t()
+        self.cross_out = cross.w_output.weight.t()
+        self.inner, self.inner_bias = ffn.inner.weight.t(), ffn.inner.bias
+        self.outer, self.outer_bias = ffn.outer.weight.t(), ffn.outer.bias
+        residuals = [part for part in layer.residuals if isinstance(part, Residual)]
+        self.pre_norm = residuals[0].pre_norm
+        norms = [part.norm for part in residuals]
+        self.norms = [(norm.normalized_shape, norm.weight, norm.bias, norm.eps) for norm in norms]
 
     def __call__(
         self,
         x: Tensor,
-        own: Tensor,
+        held: Tensor,
+        new: slice,
+        history: Tensor,
         source: tuple[Tensor, Tensor],
-        seen: Tensor | None,
-        mask: Tensor | None,
+        src_mask: Tensor | None,
     ) -> Tensor:
-        """(rows, d_model) -> (rows, d_model); fills the last place of the row's own keys."""
-        sublayers = (
-            lambda h: self._self_attention(h, own, seen),
-            lambda h: self._cross_attention(h, *source, mask),
-            self._feed_forward,
-        )
-        for residual, sublayer in zip(self.residuals, sublayers, strict=True):
-            x = _add_and_norm(residual, x, sublayer)
-        return x
+        """(rows, d_model) -> (rows, d_model); fills the layer's new places in the store."""
+        hidden = self._self_attention(self._before(0, x), held, new, history)
+        x = self._after(0, torch.addmm(x, hidden, self.own_out))
+        hidden = self._cross_attention(self._before(1, x), source, src_mask)
+        x = self._after(1, torch.addmm(x, hidden, self.cross_out))
+        hidden = torch.addmm(self.inner_bias, self._before(2, x), self.inner).relu_()
+        return self._after(2, torch.addmm(x + self.outer_bias, hidden, self.outer))
 
-    def _self_attention(self, x: Tensor, own: Tensor, seen: Tensor | None) -> Tensor:
-        n_queries = self.n_heads * self.d_k
-        projected = (x @ self.own_in).unsqueeze(1)
-        query = projected[..., :n_queries].view(-1, self.n_heads, 1, self.d_k)
-        own[:, :, -1:] = projected[..., n_queries:].view(-1, self.n_heads, 1, own.size(-1))
-        keys, values = own[..., : self.d_k], own[..., self.d_k :]
-        attended = F.scaled_dot_product_attention(query, keys, values, attn_mask=seen)
-        return attended.reshape(len(x), -1) @ self.own_out
+    def _before(self, sublayer: int, x: Tensor) -> Tensor:
+        return torch.layer_norm(x, *self.norms[sublayer]) if self.pre_norm else x
+
+    def _after(self, sublayer: int, x: Tensor) -> Tensor:
+        return x if self.pre_norm else torch.layer_norm(x, *self.norms[sublayer])
+
+    def _self_attention(self, x: Tensor, held: Tensor, new: slice, history: Tensor) -> Tensor:
+        projected = self._heads(torch.mm(x, self.own_in), len(held))
+        held[:, new] = projected[..., self.d_k :]
+        keys, values = held.transpose(1, 2).split((self.d_k, self.d_v), dim=3)
+        return _attend(projected[..., : self.d_k], keys, values, history)
 
     def _cross_attention(
-        self, x: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None
+        self, x: Tensor, source: tuple[Tensor, Tensor], mask: Tensor | None
     ) -> Tensor:
-        # (batch, heads, beginnings, d_k)
-        query = (x @ self.cross_in).view(len(keys), -1, self.n_heads, self.d_k).transpose(1, 2)
-        attended = F.scaled_dot_product_attention(query, keys, values, attn_mask=mask)
-        return attended.transpose(1, 2).reshape(len(x), -1) @ self.cross_out
+        return _attend(self._heads(torch.mm(x, self.cross_in), len(source[0])), *source, mask)
 
-    def _feed_forward(self, x: Tensor) -> Tensor:
-        inner = torch.addmm(self.inner_bias, x, self.inner).relu_()
-        return torch.addmm(self.outer_bias, inner, self.outer)
+    def _heads(self, x: Tensor, batch: int) -> Tensor:
+        """(rows, heads * width) -> (batch, beginnings, heads, width)."""
+        return x.view(batch, len(x) // batch, self.n_heads, -1)
 
 
-def _add_and_norm(residual: Residual, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-    # `Residual` without its modules' calls.
-    norm = residual.norm
-    settings = (list(norm.normalized_shape), norm.weight, norm.bias, norm.eps)
-    if residual.pre_norm:
-        return x + sublayer(torch.layer_norm(x, *settings))
-    return torch.layer_norm(x + sublayer(x), *settings)
+def _attend(query: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None) -> Tensor:
+    """The heads side by side, (rows, heads * d_v); keys and values are (batch, heads, ...)."""
+    query = query.transpose(1, 2)
+    attended = F.scaled_dot_product_attention(query, keys, values, attn_mask=mask)
+    return attended.transpose(1, 2).flatten(2).flatten(0, 1)
 
 
-def _by_columns(linear: nn.Linear) -> Tensor:
-    """The weight as (d_in, d_out), each row in one piece."""
-    return linear.weight.t().contiguous()
+def _added_to_scores(mask: Tensor, dtype: torch.dtype) -> Tensor:
+    """The mask as scaled dot-product attention uses it: made once, not at each step."""
+    return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, -math.inf)
 
 
 def all_rows(sentences: Tensor, rows: int) -> Tensor:

@@ -13,6 +13,16 @@ PAD = 0
 
 seeds = st.integers(0, 2**31 - 1)
 norms = st.sampled_from(["post", "pre"])
+shapes = st.fixed_dictionaries(
+    {
+        "norm": norms,
+        "positions": st.sampled_from(["sinusoidal", "learned"]),
+        "tie": st.sampled_from(["all", "decoder", "none"]),
+        "d_k": st.none() | st.integers(1, 9),
+        "d_v": st.none() | st.integers(1, 9),
+        "n_layers": st.integers(1, 3),
+    }
+)
 sentence_lengths = st.lists(st.integers(1, 6), min_size=1, max_size=3)
 
 

@@ -8,23 +8,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.helpers import PAD, VOCAB, norms, same, seeds, sentence_lengths, sentences, small_model
+from tests.helpers import PAD, VOCAB, same, seeds, sentence_lengths, sentences, shapes, small_model
 from transformer.decoding import Hypothesis, greedy_search
 from transformer.introspect import attention_modules, record_attention
 
 BOS, EOS = 1, 2
 MAX_LEN = 7
 
-shapes = st.fixed_dictionaries(
-    {
-        "norm": norms,
-        "positions": st.sampled_from(["sinusoidal", "learned"]),
-        "tie": st.sampled_from(["all", "decoder", "none"]),
-        "d_k": st.none() | st.integers(1, 9),
-        "d_v": st.none() | st.integers(1, 9),
-        "n_layers": st.integers(1, 3),
-    }
-)
 extra_padding = st.integers(0, 3)
 
 

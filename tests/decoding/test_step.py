@@ -5,23 +5,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.helpers import PAD, VOCAB, norms, same, seeds, sentence_lengths, sentences, small_model
+from tests.helpers import PAD, VOCAB, same, seeds, sentence_lengths, sentences, shapes, small_model
 from transformer.decoding.packed import PackedSteps
 from transformer.decoding.step import CachedSteps, RecomputedSteps, start_decoding
 
 BOS = 1
 WAYS = [RecomputedSteps, CachedSteps, PackedSteps]
-
-shapes = st.fixed_dictionaries(
-    {
-        "norm": norms,
-        "positions": st.sampled_from(["sinusoidal", "learned"]),
-        "tie": st.sampled_from(["all", "decoder", "none"]),
-        "d_k": st.none() | st.integers(1, 9),
-        "d_v": st.none() | st.integers(1, 9),
-        "n_layers": st.integers(1, 3),
-    }
-)
 
 
 @given(seeds, shapes, sentence_lengths, st.integers(0, 2), st.integers(1, 3), st.data())

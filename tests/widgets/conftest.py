@@ -30,6 +30,17 @@ class Shown(WidgetPage):
         self.widget.evaluate("(place, [n, v]) => place.model.set(n, v)", [name, value])
         self.frame()
 
+    def render_with_kernel(self, front_end: str) -> None:
+        """Draws the widget once more as in Jupyter, where somebody answers."""
+        self.widget.evaluate(
+            """async (place, name) => {
+              const { default: frontEnd } = await import(`/modules/${name}.js`);
+              const model = Object.assign(Object.create(place.model), { widget_manager: {} });
+              await frontEnd.render({ model, el: place });
+            }""",
+            front_end,
+        )
+
     def frame(self) -> None:
         """Waits until what is due to be drawn is drawn."""
         self.page.evaluate(

@@ -223,13 +223,7 @@ def test_a_sentence_of_the_readers_own(show):
     shown = show(widget)
     field = shown.page.get_by_label("Your own sentence")
     assert field.count() == 0  # on a page nobody is there to translate
-    shown.widget.evaluate(
-        """async (place) => {
-          const { default: frontEnd } = await import("/modules/attention_heads.js");
-          const model = Object.assign(Object.create(place.model), { widget_manager: {} });
-          await frontEnd.render({ model, el: place });
-        }"""
-    )
+    shown.render_with_kernel("attention_heads")
     field.fill("  four words of text ")
     field.press("Enter")
     assert shown.state("sentence") == "four words of text"

@@ -198,13 +198,7 @@ def test_a_sentence_of_the_readers_own(show):
     shown = show(one)
     field = shown.page.get_by_label("Your own sentence")
     assert field.count() == 0  # on a page nobody is there to search
-    shown.widget.evaluate(
-        """async (place) => {
-          const { default: frontEnd } = await import("/modules/beam_explorer.js");
-          const model = Object.assign(Object.create(place.model), { widget_manager: {} });
-          await frontEnd.render({ model, el: place });
-        }"""
-    )
+    shown.render_with_kernel("beam_explorer")
     field.fill(" c d ")
     field.press("Enter")
     assert shown.state("sentence") == "c d"

@@ -8,8 +8,8 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from transformer.decoding.greedy import check_limits
 from transformer.decoding.hypothesis import Hypothesis
+from transformer.decoding.loop import check_limits
 from transformer.decoding.step import start_decoding
 from transformer.decoding.tree import Step, steps
 from transformer.introspect import pause_recording

@@ -6,8 +6,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer.decoding.greedy import check_limits
 from transformer.decoding.hypothesis import Hypothesis
+from transformer.decoding.loop import check_limits, write
 from transformer.decoding.step import start_decoding
 from transformer.introspect import pause_recording
 from transformer.model import Transformer
@@ -59,13 +59,19 @@ def sample(
     _check_limits_of_part(top_k, top_p)
     if n_samples < 1:
         raise ValueError(f"n_samples ({n_samples}) must be at least 1")
+
+    def draw(logits: Tensor) -> tuple[Tensor, Tensor]:
+        part = likely_part((logits / temperature).log_softmax(dim=-1), top_k, top_p)
+        token = part.exp().multinomial(1, generator=generator)
+        return token[:, 0], logits.log_softmax(dim=-1).gather(1, token)[:, 0]
+
     training = model.training
     model.eval()
     try:
         with pause_recording(model), torch.inference_mode():
             src = src.repeat_interleave(n_samples, dim=0)
-            settings = (temperature, top_k, top_p, bos_id, eos_id, max_len, generator)
-            drawn = _draw(model, src, *settings)
+            limits = {"bos_id": bos_id, "eos_id": eos_id, "max_len": max_len}
+            drawn = write(start_decoding(model, src), src, draw, **limits)
     finally:
         model.train(training)
     return [drawn[i : i + n_samples] for i in range(0, len(drawn), n_samples)]
@@ -102,42 +108,3 @@ def _check_limits_of_part(top_k: int | None, top_p: float | None) -> None:
         raise ValueError(f"top_k ({top_k}) must be at least 1, or None for all tokens")
     if top_p is not None and not 0 < top_p <= 1:
         raise ValueError(f"top_p ({top_p}) must be above 0 and at most 1, or None for all tokens")
-
-
-def _draw(
-    model: Transformer,
-    src: Tensor,
-    temperature: float,
-    top_k: int | None,
-    top_p: float | None,
-    bos_id: int,
-    eos_id: int,
-    max_len: int,
-    generator: torch.Generator | None,
-) -> list[Hypothesis]:
-    decoder = start_decoding(model, src)
-    output = src.new_full((len(src), 1), bos_id)  # (active rows, tokens so far)
-    score = torch.zeros(len(src), device=src.device)
-    active = torch.arange(len(src), device=src.device)
-    found: dict[int, Hypothesis] = {}
-
-    def finish(rows: Tensor) -> None:
-        ended = zip(active[rows].tolist(), output[rows].tolist(), score[rows].tolist(), strict=True)
-        found.update((i, Hypothesis(tokens[1:], total)) for i, tokens, total in ended)
-
-    for _ in range(max_len):
-        logits = decoder(output).float()
-        part = likely_part((logits / temperature).log_softmax(dim=-1), top_k, top_p)
-        token = part.exp().multinomial(1, generator=generator)
-        score = score + logits.log_softmax(dim=-1).gather(1, token)[:, 0]
-        ended = token[:, 0] == eos_id
-        if ended.any():
-            finish(ended)
-            going = (~ended).nonzero().flatten()
-            active, output, score, token = active[going], output[going], score[going], token[going]
-            decoder.select(going)
-        output = torch.cat([output, token], dim=1)
-        if not active.numel():
-            break
-    finish(torch.ones_like(active, dtype=torch.bool))
-    return [found[i] for i in range(len(found))]

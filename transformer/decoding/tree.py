@@ -112,21 +112,14 @@ def steps(
 
 
 @dataclass(frozen=True)
-class Node:
-    """A token in the tree of all candidates.
+class Node(Candidate):
+    """A candidate in the tree of all of them.
 
     Attributes:
         parent: the node of the token before; -1 for the root, which stands for the start mark.
-        token, log_prob, total, score, fate: as in `Candidate`.
         length: how many tokens lead here, this one included; 0 for the root.
     """
 
-    parent: int
-    token: int
-    log_prob: float
-    total: float
-    score: float
-    fate: Fate
     length: int
 
 
@@ -161,7 +154,10 @@ class SearchTree:
         nodes = self.nodes.setdefault(step.sentence, [root])
         parents = self._living.get(step.sentence, [0])
         first = len(nodes)
-        nodes += [Node(parents[c.parent], *_rest(c), step.length) for c in step.candidates]
+        nodes += [
+            Node(**{**vars(c), "parent": parents[c.parent]}, length=step.length)
+            for c in step.candidates
+        ]
         self._living[step.sentence] = [first + place for place in step.living]
         steps.append(step)
 
@@ -184,7 +180,3 @@ class SearchTree:
             path.append(nodes[node].token)
             node = nodes[node].parent
         return path[::-1]
-
-
-def _rest(c: Candidate) -> tuple[int, float, float, float, Fate]:
-    return c.token, c.log_prob, c.total, c.score, c.fate

@@ -2,12 +2,13 @@
 // All heads of a trained model for chosen sentences, and one of them enlarged.
 
 import { heatmap, legend } from "./kit/heatmap.js";
-import { button, choice, pick } from "./kit/controls.js";
-import { fresh, html, oncePerFrame } from "./kit/elements.js";
+import { choice, pick } from "./kit/controls.js";
+import { html, oncePerFrame } from "./kit/elements.js";
 import { assign, bytesOf, inflate, watch } from "./kit/model.js";
 import { headStatistics, headsKinds, headsReader, quoted, thousandth } from "./parts/heads_data.js";
 import { headLines, LEAST_THOUSANDTHS } from "./parts/heads_lines.js";
 import { smallHeads } from "./parts/heads_small.js";
+import { ownSentence } from "./parts/own_sentence.js";
 
 /** @typedef {import("./kit/model.js").Model} HeadsModel */
 
@@ -24,29 +25,6 @@ const TOO_MANY_FOR_LABELS = 80;
 function sentenceOf(tokens) {
   const text = tokens.join(" ");
   return text.length > 48 ? `${text.slice(0, 47)}\u2026` : text;
-}
-
-/** A field for the reader's own sentence, where a kernel can translate it. @param {HeadsModel} model */
-function ownSentence(model) {
-  const id = fresh("sentence");
-  const input = html("input", { id, type: "text", value: model.get("sentence") });
-  const state = html("p", { role: "status" });
-  const send = () => {
-    const text = input.value.trim();
-    if (!text || text === model.get("sentence")) return;
-    state.textContent = "The model translates it \u2026";
-    assign(model, "sentence", text);
-  };
-  input.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") send();
-  });
-  const element = html("div", { class: "tfw-controls" },
-    html("div", { class: "tfw-control" }, html("label", { for: id }, "Your own sentence"), input),
-    button("Translate", send), state);
-  const stop = watch(model, ["contents", "message"], () => {
-    state.textContent = "";
-  });
-  return { element, stop };
 }
 
 /** What a head does, as [name, number] pairs. @param {ReturnType<typeof headStatistics>} s */
@@ -95,7 +73,8 @@ async function render({ model, el }) {
       "aria-label": "All heads in numbers" }, table));
   const problem = html("p", { class: "tfw-error", role: "alert", hidden: true });
   const controls = html("div", { class: "tfw-controls" });
-  const own = model.get("can_translate") && "widget_manager" in model ? ownSentence(model) : null;
+  const own = model.get("can_translate") && "widget_manager" in model
+    ? ownSentence(model, "Translate", "The model translates it \u2026") : null;
   /** @type {(() => void)[]} */
   let stops = [];
 

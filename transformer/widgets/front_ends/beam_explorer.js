@@ -2,40 +2,18 @@
 // Beam search step by step: the growing tree, the candidates of a step, the finished in order.
 
 import { button, choice, slider } from "./kit/controls.js";
-import { fresh, html, oncePerFrame } from "./kit/elements.js";
+import { html, oncePerFrame } from "./kit/elements.js";
 import { assign, watch } from "./kit/model.js";
 import { lengthPenalty, ranked } from "./maths/beam.js";
 import { beamFate, beamNumber, beamText, beamTree } from "./parts/beam_data.js";
 import { beamPicture } from "./parts/beam_picture.js";
+import { ownSentence } from "./parts/own_sentence.js";
 
 /** @typedef {import("./kit/model.js").Model} Model */
 
 const BEAM_KEY = [["tfw-beam-alive", "lives"], ["tfw-beam-finished", "\u2713 finished"],
   ["tfw-beam-best", "the best finished one and its way"], ["tfw-beam-dropped", "\u2717 dropped"],
   ["tfw-beam-past", "lived, but all that came of it was dropped or is finished"]];
-
-/** A field for the reader's own sentence, where a kernel can search. @param {Model} model */
-function beamSentence(model) {
-  const id = fresh("sentence");
-  const input = html("input", { id, type: "text", value: model.get("sentence") });
-  const state = html("p", { role: "status" });
-  const send = () => {
-    const text = input.value.trim();
-    if (!text || text === model.get("sentence")) return;
-    state.textContent = "The model searches \u2026";
-    assign(model, "sentence", text);
-  };
-  input.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") send();
-  });
-  const stop = watch(model, ["contents", "message"], () => {
-    state.textContent = "";
-  });
-  const element = html("div", { class: "tfw-controls" },
-    html("div", { class: "tfw-control" }, html("label", { for: id }, "Your own sentence"), input),
-    button("Search", send), state);
-  return { element, stop };
-}
 
 /** @param {string} caption @param {string[]} names @param {string[][]} rows @param {string} cls */
 function beamTable(caption, names, rows, cls) {
@@ -91,7 +69,8 @@ function render({ model, el }) {
   const ends = beamScroll("Finished hypotheses");
   const note = html("p", {});
   const sentences = html("div", {});
-  const own = "widget_manager" in model ? beamSentence(model) : null;
+  const own = "widget_manager" in model
+    ? ownSentence(model, "Search", "The model searches \u2026") : null;
   let stopSentences = () => {};
 
   function offer() {

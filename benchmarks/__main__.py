@@ -35,7 +35,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     known = ", ".join(BENCHMARKS)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"{known}; all of them if none")
-    parser.add_argument("--out", type=Path, metavar="FILE.json", help="record the results here")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE.json",
+        help="record the results here; what it holds of other benchmarks stays",
+    )
     parser.add_argument("--quick", action="store_true", help="only see that they run")
     options = parser.parse_args(arguments)
     unknown = [name for name in options.names if name not in BENCHMARKS]
@@ -43,6 +48,11 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"unknown benchmark {unknown[0]!r}; choose from {known}")
 
     status = 0
+    try:
+        before = earlier_results(options.out)
+    except ValueError as error:  # said before anything is measured, not after
+        print(error, file=sys.stderr)
+        return 1
     measured: dict[str, dict[str, Any]] = {}
     for name in options.names or BENCHMARKS:
         try:
@@ -64,7 +74,7 @@ def main(arguments: list[str] | None = None) -> int:
             flush=True,
         )
     if options.out and measured:
-        content = json.dumps(measured, indent=2) + "\n"
+        content = json.dumps({**before, **measured}, indent=2) + "\n"
         try:
             write_atomically(options.out, content.encode())
         except FileError as error:
@@ -72,6 +82,23 @@ def main(arguments: list[str] | None = None) -> int:
             return 1
         print(f"Recorded in {options.out}")
     return status
+
+
+def earlier_results(path: Path | None) -> dict[str, Any]:
+    """What a file holds by now; nothing where there is none.
+
+    Raises:
+        ValueError: it is there and holds something else.
+    """
+    if path is None or not path.exists():
+        return {}
+    try:
+        results = json.loads(path.read_text())
+    except (OSError, ValueError):
+        results = None
+    if not isinstance(results, dict) or not results.keys() <= BENCHMARKS.keys():
+        raise ValueError(f"{path} holds something else than results of benchmarks; name another")
+    return results
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -69,6 +70,39 @@ def test_without_a_gpu_a_sentence_says_so_and_the_others_go_on(
     assert printed.err == "gpu is left out. There is no CUDA GPU here.\n\n"
     assert "number 3\n  on Z, threads: 5" in printed.out
     assert list(json.loads(out.read_text())) == ["other"]
+
+
+class Counted:
+    """A benchmark that has nothing to measure."""
+
+    run = staticmethod(lambda quick: {"seed": 0, "number": 3})
+    table = staticmethod(str)
+
+
+def test_a_file_keeps_what_it_holds_of_other_benchmarks(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(command, "BENCHMARKS", {"one": Counted, "other": Counted})
+    out = tmp_path / "out.json"
+    out.write_text('{"one": {"number": 1}, "other": {"number": 2}}')
+    assert command.main(["other", "--out", str(out)]) == 0
+    recorded = json.loads(out.read_text())
+    assert {name: result["number"] for name, result in recorded.items()} == {"one": 1, "other": 3}
+
+
+@pytest.mark.parametrize("content", ['{"name": "a model"}', "[1, 2]", "no JSON", ""])
+def test_a_file_that_holds_something_else_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    content: str,
+) -> None:
+    monkeypatch.setattr(command, "BENCHMARKS", {"one": None})  # nothing is measured first
+    out = tmp_path / "out.json"
+    out.write_text(content)
+    assert command.main(["one", "--out", str(out)]) == 1
+    assert f"{out} holds something else than results of benchmarks" in capsys.readouterr().err
+    assert out.read_text() == content
 
 
 @pytest.mark.parametrize("benchmark", [decoding_peers, training_peers])

@@ -3,6 +3,7 @@
 Jupyter Book does the work. This adds what it leaves to its user:
 
 - executions are cached by the text of a chapter; here also by the module that the chapters import;
+- chapters are executed one after another; here as many side by side as there are cores for;
 - Sphinx forgets the warnings of a build that failed, and the next one passes: here only a build
   that succeeded is ever continued;
 - one failing cell ends in a readable report instead of pages of log.
@@ -26,6 +27,7 @@ from pathlib import Path
 
 import yaml
 
+from tools.ahead import execute_ahead
 from tools.notebooks import write_notebooks
 
 FRONT_ENDS = "transformer/widgets/front_ends"
@@ -124,18 +126,20 @@ def forget(build: Path, *names: str) -> None:
         shutil.rmtree(build / name, ignore_errors=True)
 
 
-def run_jupyter_book(root: Path, log_path: Path) -> Outcome:
-    """Runs Jupyter Book with every warning an error, and shows what it executes."""
-    outcome = Outcome()
-    environ = {
-        **os.environ,
-        "NO_COLOR": "1",
-        "PYTHONUNBUFFERED": "1",
-        # Kernels are this environment's, with none of the user's own start-up files.
+def kernel_environ(root: Path) -> dict[str, str]:
+    """The kernels are this environment's, with none of the user's own start-up files."""
+    return {
         "JUPYTER_PREFER_ENV_PATH": "1",
         "IPYTHONDIR": str(root / "_build" / ".ipython"),
         "PYTHONPATH": os.pathsep.join([str(root), *filter(None, [os.environ.get("PYTHONPATH")])]),
     }
+
+
+def run_jupyter_book(root: Path, log_path: Path) -> Outcome:
+    """Runs Jupyter Book with every warning an error, and shows what it executes."""
+    outcome = Outcome()
+    ours = {"NO_COLOR": "1", "PYTHONUNBUFFERED": "1", **kernel_environ(root)}
+    environ = {**os.environ, **ours}
     jupyter_book = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
     command = [sys.executable, "-c", jupyter_book, "build", str(root), "-W", "-n", "--keep-going"]
     with log_path.open("w") as log:
@@ -269,13 +273,17 @@ def build_book(root: Path) -> Built | None:
     warm_up()
     print("Building the book", flush=True)
     log_path = build / "book.log"
+    notebooks = [path for path in sources if "format_name: myst" in path.read_text()]
+    timeout = yaml.safe_load((root / "_config.yml").read_text())["execute"]["timeout"]
+    cache, kernels = build / ".jupyter_cache", build / "kernels.log"
+    kernels.unlink(missing_ok=True)
+    ahead = execute_ahead(cache, notebooks, timeout, kernel_environ(root), kernels)
     outcome = run_jupyter_book(root, log_path)
     if outcome.code != 0 or outcome.problems:
         show_failure(root, outcome, log_path)
         return None
-    notebooks = [path for path in sources if "format_name: myst" in path.read_text()]
     write_notebooks(root, build / "html" / "notebooks", notebooks)
-    built = Built(len(sources), len(notebooks), len(outcome.executed))
+    built = Built(len(sources), len(notebooks), len(ahead) + len(outcome.executed))
     state = {"keys": keys, "pages": built.pages, "notebooks": built.notebooks}
     state["documents"] = documents
     state_path.write_text(json.dumps(state, indent=2) + "\n")

@@ -168,6 +168,43 @@ def test_failing_cell_is_shown_with_its_error(tiny: Path) -> None:
     assert len(failed.stderr.splitlines()) < 25
 
 
+MEETING = """```{code-cell} ipython3
+import pathlib, time
+pathlib.Path("%s").touch()
+while not pathlib.Path("%s").exists():
+    time.sleep(0.1)
+print("%s has met %s")
+```
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one core executes one chapter at a time")
+def test_chapters_are_executed_side_by_side(tiny: Path) -> None:
+    """Two chapters wait for each other; one after another they would wait until the timeout."""
+    config = (tiny / "_config.yml").read_text()
+    (tiny / "_config.yml").write_text(config.replace("timeout: 600", "timeout: 60"))
+    chapters = {name: f"{FRONT}\n# {name}\n\nIt waits.\n\n" for name in ("one", "other", "fails")}
+    chapters["one"] += MEETING % ("one", "other", "one", "other")
+    chapters["other"] += MEETING % ("other", "one", "other", "one")
+    chapters["fails"] += "```{code-cell} ipython3\n1 / 0\n```\n"
+    for name, text in chapters.items():
+        (tiny / "book" / f"{name}.md").write_text(text)
+    toc = "format: jb-book\nroot: book/chapter\nchapters:\n"
+    (tiny / "_toc.yml").write_text(toc + "".join(f"  - file: book/{name}\n" for name in chapters))
+    failed = build(tiny)
+    assert failed.returncode == 1
+    assert "ZeroDivisionError" in failed.stderr
+    assert "TimeoutError" not in failed.stderr
+
+    (tiny / "book" / "fails.md").write_text(chapters["fails"].replace("1 / 0", "1 / 2"))
+    mended = build(tiny)
+    assert mended.returncode == 0, mended.stderr
+    assert "1 executed now, 3 from the cache" in mended.stdout
+    for name, met in (("one", "other"), ("other", "one")):
+        assert f"{name} has met {met}" in (tiny / f"_build/html/book/{name}.html").read_text()
+
+
 @pytest.mark.slow
 def test_one_line_on_stderr_fails_the_build(tiny: Path) -> None:
     cell = '```{code-cell} ipython3\nimport sys\nprint("oh", file=sys.stderr)\n```\n'

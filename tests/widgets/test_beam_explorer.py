@@ -20,6 +20,7 @@ def table(shown, kind):
 def assert_shows(shown, one):
     """Both tables, and the boxes of the tree, are what Python has."""
     shown.frame()
+    shown.page.wait_for_selector('.tfw-beam-tree[aria-busy="false"]')
     rows = table(shown, "candidates")
     for row, candidate in zip(rows, one.candidates(), strict=True):
         text, token, probability, total, fate = row
@@ -37,21 +38,47 @@ def assert_shows(shown, one):
         assert row[:2] == [end["text"], str(end["length"])]
         wanted = [end["total"], penalty(end["length"], one.alpha), end["score"]]
         assert list(map(float, row[2:])) == pytest.approx(wanted, abs=0.00051)
-    looks = shown.widget.locator(".tfw-beam-tree [data-node]").evaluate_all(
-        "groups => groups.map(g => g.getAttribute('class'))"
+    groups = shown.widget.locator(".tfw-beam-tree [data-node]").evaluate_all(
+        "groups => groups.map(g => [g.getAttribute('data-node'), g.getAttribute('class')])"
     )
+    looks = {int(node): look for node, look in groups}
     nodes = one.tree.nodes[0]
-    assert len(looks) == len(nodes)
+    assert len(groups) == len(looks)
+    assert looks.keys() >= {i for i, node in enumerate(nodes) if node.length <= one.step}
     best = one.finished()[0]["node"] if one.finished() else -1
     way = set()
     while best >= 0:
         way.add(best)
         best = nodes[best].parent
-    for node, look in zip(nodes, looks, strict=True):
+    for i, look in looks.items():
+        node = nodes[i]
         assert ("tfw-beam-later" in look) == (node.length > one.step)
         if node.length <= one.step and node.fate == "dropped":
             assert "tfw-beam-dropped" in look
-    assert {i for i, look in enumerate(looks) if "tfw-beam-best" in look} == way
+    assert {i for i, look in looks.items() if "tfw-beam-best" in look} == way
+
+
+def test_a_large_tree_is_drawn_over_several_frames(show):
+    """Another tree may come while one is drawn; then only the new one is finished."""
+    one = explorer(beam_size=5)
+    one.step = one.n_steps
+    shown = show(one)
+    assert_shows(shown, one)
+    busy = shown.widget.evaluate(
+        """async (place) => {
+          const busy = [];
+          for (const size of [4, 1, 5]) {
+            place.model.set("beam_size", size);
+            await new Promise(requestAnimationFrame);
+            busy.push(place.querySelector(".tfw-beam-tree").getAttribute("aria-busy"));
+          }
+          return busy;
+        }"""
+    )
+    assert "true" in busy
+    one.beam_size = 5
+    one.step = one.n_steps
+    assert_shows(shown, one)
 
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 1000), ("dark", 360)])
@@ -135,9 +162,9 @@ def test_keyboard_mouse_and_finger_move_every_control(show):
     tree.press("ArrowUp")
     assert "candidate 2 of 8" in shown.readout()
     boxes = shown.widget.locator(".tfw-beam-tree [data-node]")
-    boxes.nth(5).click()
+    boxes.and_(page.locator('[data-node="5"]')).click()
     assert "candidate 5 of 8" in shown.readout()
-    boxes.nth(8).tap()
+    boxes.and_(page.locator('[data-node="8"]')).tap()
     assert "candidate 8 of 8" in shown.readout()
     shown.slide_to_ends("beam size", "beam_size", 1, 5)
     shown.slide_to_ends("alpha", "alpha", 0, 2)

@@ -10,6 +10,7 @@ const BEAM_GAP = { x: 26, y: 8 };
 const BEAM_MARGIN = 8;
 const BEAM_HEAD = 22;
 const BEAM_LETTERS = 9; // of a token that fit
+const BEAM_COLUMNS = 3; // drawn in a frame, so that the page never waits for a large tree
 const BEAM_SIGNS = { l: "", f: " \u2713", d: " \u2717" };
 
 const beamX = (/** @type {number} */ step) => BEAM_MARGIN + step * (BEAM_NODE.width + BEAM_GAP.x);
@@ -50,6 +51,7 @@ export function beamPicture(act) {
   let lines = [];
   /** @type {string[]} */
   let looks = [];
+  let upTo = 0; // the last column that is to be seen
 
   picture.addEventListener("keydown", (event) => {
     /** @type {Object<string, () => void>} */
@@ -82,27 +84,47 @@ export function beamPicture(act) {
     picture.setAttribute("height", String(height));
     heads.replaceChildren(...next.columns.map((_, step) => svg("text", {
       x: beamX(step) + BEAM_NODE.width / 2, y: 15 }, step ? `step ${step}` : "start")));
-    drawn = next.nodes.map(({ piece, total, fate, length, rank }, node) => {
-      const x = beamX(length);
-      const y = beamY(rank);
-      const middle = x + BEAM_NODE.width / 2;
-      const label = svg("text", { x: middle, y: y + 15 }, beamLabel(piece) + BEAM_SIGNS[fate]);
-      const sum = svg("text", { x: middle, y: y + 30, class: "tfw-beam-sum" },
-        node ? total.toFixed(2).replace("-", "\u2212") : "");
-      return svg("g", { "data-node": node },
-        svg("rect", { x, y, width: BEAM_NODE.width, height: BEAM_NODE.height, rx: 6 }), label, sum);
-    });
-    lines = next.nodes.map(({ parent, length, rank }) => {
-      if (parent < 0) return svg("path", {});
+    drawn = [];
+    lines = [];
+    boxes.replaceChildren();
+    edges.replaceChildren();
+    picture.setAttribute("aria-busy", "false"); // nobody draws the old one any more
+  }
+
+  /** The box of a node and the line to it. @param {BeamTree} of @param {number} node */
+  function drawNode({ nodes }, node) {
+    const { parent, piece, total, fate, length, rank } = nodes[node];
+    const x = beamX(length);
+    const y = beamY(rank);
+    const label = svg("text", { x: x + BEAM_NODE.width / 2, y: y + 15 },
+      beamLabel(piece) + BEAM_SIGNS[fate]);
+    const sum = svg("text", { x: x + BEAM_NODE.width / 2, y: y + 30, class: "tfw-beam-sum" },
+      node ? total.toFixed(2).replace("-", "\u2212") : "");
+    drawn[node] = svg("g", { "data-node": node, class: looks[node] },
+      svg("rect", { x, y, width: BEAM_NODE.width, height: BEAM_NODE.height, rx: 6 }), label, sum);
+    lines[node] = svg("path", { class: looks[node] });
+    if (parent >= 0) {
       const left = beamX(length - 1) + BEAM_NODE.width;
-      const right = beamX(length);
-      const from = beamY(next.nodes[parent].rank) + BEAM_NODE.height / 2;
-      const to = beamY(rank) + BEAM_NODE.height / 2;
-      const middle = (left + right) / 2;
-      return svg("path", { d: `M${left} ${from}C${middle} ${from} ${middle} ${to} ${right} ${to}` });
-    });
-    boxes.replaceChildren(...drawn);
-    edges.replaceChildren(...lines);
+      const from = beamY(nodes[parent].rank) + BEAM_NODE.height / 2;
+      const to = y + BEAM_NODE.height / 2;
+      const middle = (left + x) / 2;
+      lines[node].setAttribute("d", `M${left} ${from}C${middle} ${from} ${middle} ${to} ${x} ${to}`);
+    }
+    boxes.append(drawn[node]);
+    edges.append(lines[node]);
+  }
+
+  /**
+   * Draws so many of the columns that are to be seen and are not there yet, the newest first, and
+   * the others in the frames that follow.
+   * @param {BeamTree} of @param {number} columns
+   */
+  function grow(of, columns) {
+    if (tree !== of) return; // another tree has come since
+    const due = of.columns.slice(0, upTo + 1).filter(([first]) => !drawn[first]).reverse();
+    for (const column of due.slice(0, columns)) column.forEach((node) => drawNode(of, node));
+    picture.setAttribute("aria-busy", String(due.length > columns));
+    if (due.length > columns) requestAnimationFrame(() => grow(of, BEAM_COLUMNS));
   }
 
   /**
@@ -136,9 +158,11 @@ export function beamPicture(act) {
       }
       if (looks[node] === look) return;
       looks[node] = look;
-      drawn[node].setAttribute("class", look);
-      lines[node].setAttribute("class", look);
+      drawn[node]?.setAttribute("class", look);
+      lines[node]?.setAttribute("class", look);
     });
+    upTo = step;
+    if (picture.getAttribute("aria-busy") !== "true") grow(tree, 1);
     heads.childNodes.forEach((head, at) =>
       /** @type {Element} */ (head).classList.toggle("tfw-beam-later", at > step));
     // The step in question stays in sight, at the right edge of what has grown.

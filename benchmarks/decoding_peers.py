@@ -10,6 +10,7 @@ from torch import Tensor
 
 from benchmarks.ctranslate2_peer import ctranslate2_translator, vocabulary
 from benchmarks.marian_peer import BOS, EOS, marian
+from benchmarks.products import products_alone
 from benchmarks.record import peer_versions
 from benchmarks.timing import THREADS, Apart, limited_threads, ratios, time_in_turn
 from transformer import Transformer, TransformerConfig
@@ -24,9 +25,10 @@ ROUNDS = 5
 PAUSE = 0.25  # seconds in which threads that still look for work give up
 SEED = 0
 
-NAMES = {"ours": "ours", "hugging_face": "Hugging Face", "ctranslate2": "CTranslate2"}
+LIBRARIES = {"ours": "ours", "hugging_face": "Hugging Face", "ctranslate2": "CTranslate2"}
+NAMES = {**LIBRARIES, "products": "products alone"}
 Search = Callable[[], list[list[int]]]
-Competitors = dict[tuple[str, int], Apart]  # by library and number of threads
+Competitors = dict[tuple[str, int], Apart]  # by name and number of threads
 
 
 def build_model(**settings: Any) -> Transformer:
@@ -118,6 +120,7 @@ BUILD = {
     "ours": our_searches,
     "hugging_face": hugging_face_searches,
     "ctranslate2": ctranslate2_searches,
+    "products": products_alone,
 }
 
 
@@ -164,7 +167,7 @@ def require_agreement(
 
 @contextmanager
 def opened(model: Transformer, threads: int, device: str = "cpu") -> Iterator[Competitors]:
-    """Every library, with one thread and with `threads`, each in a process of its own."""
+    """Every competitor, with one thread and with `threads`, each in a process of its own."""
     with ExitStack() as stack:
         yield {
             (name, n): stack.enter_context(Apart(build, model, n, device, threads=n))
@@ -183,13 +186,13 @@ def compare(
 ) -> dict[str, Any]:
     """The competitors in turn, after they have shown that they do the same.
 
-    More threads are not always faster; each library counts with the number that suits it best.
+    More threads are not always faster; each counts with the number that suits it best.
     """
     generator = torch.Generator().manual_seed(SEED)
     size = (batch_size, n_tokens)
     src = torch.randint(4, model.config.src_vocab_size, size, generator=generator)
     outputs = {key: one.prepare(src, beam_size, n_tokens) for key, one in competitors.items()}
-    by_name = {name: found for (name, _), found in outputs.items()}
+    by_name = {name: found for (name, _), found in outputs.items() if name in LIBRARIES}
     same = require_agreement(model, src, by_name, n_tokens)
     every = time_in_turn(competitors, rounds, PAUSE)
     threads = {
@@ -250,7 +253,8 @@ def table(result: dict[str, Any]) -> str:
 
 def rows(results: list[dict[str, Any]]) -> list[str]:
     """A heading, and one line for each search and batch size."""
-    lines = [f"{'search':>8} {'sentences':>9} {'ours':>7} {'Hugging Face':>30} {'CTranslate2':>30}"]
+    others = "".join(f" {name:>30}" for key, name in NAMES.items() if key != "ours")
+    lines = [f"{'search':>8} {'sentences':>9} {'ours':>7}{others}"]
     for r in results:
         kind = "greedy" if r["beam_size"] == 1 else f"beam {r['beam_size']}"
         line = f"{kind:>8} {r['sentences']:>9} {r['tokens_per_second']['ours']:>7,}"

@@ -14,6 +14,7 @@ import benchmarks.__main__ as command
 from benchmarks import decoding_peers, gpu, record, training_peers
 from benchmarks.ctranslate2_peer import ctranslate2_translator, vocabulary
 from benchmarks.marian_peer import BOS, EOS, marian
+from benchmarks.products import products_alone
 from benchmarks.timing import limited_threads, ratios, time_in_turn
 from benchmarks.torch_peer import torch_model
 from tests.helpers import PAD, sentences, small_config, small_model
@@ -201,6 +202,20 @@ def test_searches_of_all_three_libraries_agree(beam_size: int) -> None:
     heading, line = decoding_peers.rows([compared])
     assert len(heading) == len(line)
     assert line.split()[:2] == (["greedy", "4"] if beam_size == 1 else ["beam", "3"])
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_the_products_are_those_of_our_search(beam_size: int) -> None:
+    model, src = decoding_peers.build_model(**TINY), torch.randint(4, 50, (2, 7))
+
+    def products(make_ready: Any) -> int:
+        search = make_ready(model, 1, "cpu")(src, beam_size, 5)
+        with FlopCounterMode(display=False) as counter:
+            search()
+        counts = counter.get_flop_counts()["Global"]
+        return sum(n for op, n in counts.items() if str(op) in ("aten.mm", "aten.addmm"))
+
+    assert products(products_alone) == products(decoding_peers.our_searches) > 0
 
 
 def other_output(tokens: list[list[int]]) -> list[list[int]]:

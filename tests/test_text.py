@@ -76,6 +76,14 @@ def test_words_with_spaces_are_refused(word: str) -> None:
         WordTokenizer(["der", word])
 
 
+@pytest.mark.parametrize("use", ["encode", "train"])
+def test_half_a_character_is_shown(use: str, bpe: BPETokenizer) -> None:
+    text = b"Stra\xdfe".decode(errors="surrogateescape")  # latin-1, taken for UTF-8
+    message = r"character 5 of 'Stra\\udcdfe' is '\\udcdf', half a character"
+    with pytest.raises(ValueError, match=message):
+        bpe.encode(text) if use == "encode" else BPETokenizer.train(["ab", text], 300)
+
+
 @pytest.mark.parametrize("kind", ["words", "bpe"])
 def test_tokenizers_come_back_from_disk(kind: str, bpe: BPETokenizer, tmp_path) -> None:
     tokenizer = bpe if kind == "bpe" else WordTokenizer(["ein", "Hund"])

@@ -90,7 +90,8 @@ class BPETokenizer:
         """Learn merges from texts until there are `vocab_size` tokens.
 
         Raises:
-            ValueError: vocab_size leaves no room beside the special tokens and the 256 bytes.
+            ValueError: vocab_size leaves no room beside the special tokens and the 256 bytes, or
+                a text holds half a character.
         """
         from tokenizers import Tokenizer as Backend
         from tokenizers import decoders, models, pre_tokenizers, trainers
@@ -112,7 +113,8 @@ class BPETokenizer:
             vocab_size=vocab_size, special_tokens=reserved, show_progress=False
         )
         # A space before the first word: "Hund" is one token wherever it stands.
-        backend.train_from_iterator((" " + text for text in texts), trainer)
+        spaced = (f" {require_characters(text)}" for text in texts)
+        backend.train_from_iterator(spaced, trainer)
         return cls(_without_reserved_words(backend.to_str()))
 
     @property
@@ -121,7 +123,12 @@ class BPETokenizer:
         return self._backend.get_vocab_size()
 
     def encode(self, text: str) -> list[int]:
-        """The text's token ids."""
+        """The text's token ids.
+
+        Raises:
+            ValueError: there is half a character in it, as undecoded bytes leave them.
+        """
+        require_characters(text)
         # A ▁ of the text itself is spelled in bytes: as a token it stands for a space.
         first, *others = (self._backend.encode(part).ids for part in f" {text}".split(SPACE))
         return [*first, *(i for part in others for i in (*self._space_bytes, *part))]
@@ -138,6 +145,22 @@ class BPETokenizer:
     def to_json(self) -> str:
         """Vocabulary and merges, in the library's format."""
         return self._backend.to_str()
+
+
+def require_characters(text: str) -> str:
+    """The text itself, if UTF-8 has bytes for all of it.
+
+    Raises:
+        ValueError: one of its code points is a lone surrogate, which no text has.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"character {error.start + 1} of {text[:40]!a} is {text[error.start]!a}, half "
+            "a character; was the text read as UTF-8?"
+        ) from None
+    return text
 
 
 def _byte_token(byte: int) -> str:

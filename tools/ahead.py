@@ -4,10 +4,12 @@ The outputs go into the cache in which Jupyter Book looks. A chapter that fails 
 so Jupyter Book meets the failure itself and reports it.
 """
 
+import multiprocessing
 import os
 import sys
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 MOST_WORKERS = 4  # each takes up to 2 GB of memory
@@ -46,7 +48,19 @@ def execute_ahead(
     with ProcessPoolExecutor(workers, initializer=_begin, initargs=settings) as pool:
         # The last chapters train models and take longest; begun last, they would run alone.
         runs = [pool.submit(_execute, cache_path, uri, timeout) for uri in reversed(due)]
-        return [Path(uri) for run in runs for uri in run.result()]
+        ended: list[str] = []
+        try:
+            for run in runs:
+                ended += run.result()
+        except BrokenProcessPool:
+            # One was killed, for want of memory perhaps; Jupyter Book needs less, one at a time.
+            print("  a chapter's process was killed; the rest one after another", flush=True)
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in multiprocessing.active_children():
+                process.kill()  # its kernel sees that and ends, too
+            raise
+        return list(map(Path, ended))
 
 
 def _begin(environ: Mapping[str, str], log_path: Path) -> None:

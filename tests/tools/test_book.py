@@ -2,8 +2,10 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -203,6 +205,61 @@ def test_chapters_are_executed_side_by_side(tiny: Path) -> None:
     assert "1 executed now, 3 from the cache" in mended.stdout
     for name, met in (("one", "other"), ("other", "one")):
         assert f"{name} has met {met}" in (tiny / f"_build/html/book/{name}.html").read_text()
+
+
+KILLER = """```{code-cell} ipython3
+import os, pathlib, signal
+if not pathlib.Path("killed").exists():
+    pathlib.Path("killed").touch()
+    os.kill(os.getppid(), signal.SIGKILL)
+print("alive")
+```
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one core executes one chapter at a time")
+def test_a_process_that_is_killed_leaves_its_chapters_to_jupyter_book(tiny: Path) -> None:
+    (tiny / "book" / "killer.md").write_text(f"{FRONT}\n# Killer\n\nIt kills.\n\n{KILLER}")
+    toc = "format: jb-book\nroot: book/chapter\nchapters:\n  - file: book/killer\n"
+    (tiny / "_toc.yml").write_text(toc)
+    done = build(tiny)
+    assert done.returncode == 0, done.stderr
+    assert "a chapter's process was killed" in done.stdout
+    assert (tiny / "book" / "killed").exists()
+    assert "alive" in (tiny / "_build/html/book/killer.html").read_text()
+
+
+@pytest.mark.slow
+def test_interrupted_it_stops_at_once_and_begins_nothing_more(tiny: Path) -> None:
+    names = [f"sleeper_{i}" for i in range(6)]
+    for name in names:
+        cell = "```{code-cell} ipython3\nimport time; time.sleep(500)\n```\n"
+        (tiny / "book" / f"{name}.md").write_text(f"{FRONT}\n# {name}\n\n{cell}")
+    toc = "format: jb-book\nroot: book/chapter\nchapters:\n"
+    (tiny / "_toc.yml").write_text(toc + "".join(f"  - file: book/{name}\n" for name in names))
+    building = subprocess.Popen(
+        [sys.executable, "-m", "tools.book", "--root", str(tiny)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(tiny)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert building.stdout is not None
+    while "executing" not in building.stdout.readline():
+        assert building.poll() is None
+    time.sleep(5)  # the kernels are up
+    os.killpg(building.pid, signal.SIGINT)  # as Ctrl-C in a terminal
+    try:
+        out, err = building.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        os.killpg(building.pid, signal.SIGKILL)
+        raise
+    assert building.returncode == 130
+    assert "Interrupted" in err
+    assert out.count("executing") < 5
 
 
 @pytest.mark.slow

@@ -22,8 +22,8 @@ def execute_ahead(
     timeout: int,
     environ: Mapping[str, str],
     log_path: Path,
-) -> list[Path]:
-    """Executes those chapters that are not in the cache; returns those that ended well.
+) -> int:
+    """Executes those chapters that are not in the cache; returns how many ended well.
 
     Args:
         cache_path: Jupyter Book's cache.
@@ -41,17 +41,17 @@ def execute_ahead(
     cores = os.cpu_count() or 1
     workers = min(cores, MOST_WORKERS, len(due))
     if workers < 2:
-        return []
+        return 0
     # Each kernel has its share of the cores; with more threads they would wait for each other.
     threads = os.environ.get("OMP_NUM_THREADS", str(cores // workers))
     settings = {**environ, "OMP_NUM_THREADS": threads}, log_path
     with ProcessPoolExecutor(workers, initializer=_begin, initargs=settings) as pool:
         # The last chapters train models and take longest; begun last, they would run alone.
         runs = [pool.submit(_execute, cache_path, uri, timeout) for uri in reversed(due)]
-        ended: list[str] = []
+        succeeded = 0
         try:
             for run in runs:
-                ended += run.result()
+                succeeded += run.result()
         except BrokenProcessPool:
             # One was killed, for want of memory perhaps; Jupyter Book needs less, one at a time.
             print("  a chapter's process was killed; the rest one after another", flush=True)
@@ -60,7 +60,7 @@ def execute_ahead(
             for process in multiprocessing.active_children():
                 process.kill()  # its kernel sees that and ends, too
             raise
-        return list(map(Path, ended))
+        return succeeded
 
 
 def _begin(environ: Mapping[str, str], log_path: Path) -> None:
@@ -69,7 +69,7 @@ def _begin(environ: Mapping[str, str], log_path: Path) -> None:
         os.dup2(log.fileno(), sys.stderr.fileno())
 
 
-def _execute(cache_path: Path, uri: str, timeout: int) -> list[str]:
+def _execute(cache_path: Path, uri: str, timeout: int) -> int:
     from jupyter_cache import get_cache
     from jupyter_cache.executors import load_executor
 
@@ -77,4 +77,4 @@ def _execute(cache_path: Path, uri: str, timeout: int) -> list[str]:
     sys.stdout.flush()
     executor = load_executor("local-serial", get_cache(str(cache_path)))
     result = executor.run_and_cache(filter_uris=[uri], timeout=timeout)
-    return list(result.succeeded)
+    return len(result.succeeded)

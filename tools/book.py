@@ -283,7 +283,7 @@ def build_book(root: Path) -> Built | None:
         show_failure(root, outcome, log_path)
         return None
     write_notebooks(root, build / "html" / "notebooks", notebooks)
-    built = Built(len(sources), len(notebooks), len(ahead) + len(outcome.executed))
+    built = Built(len(sources), len(notebooks), ahead + len(outcome.executed))
     state = {"keys": keys, "pages": built.pages, "notebooks": built.notebooks}
     state["documents"] = documents
     state_path.write_text(json.dumps(state, indent=2) + "\n")

@@ -13,13 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.ahead import MOST_WORKERS
 from tools.book import build_book
 from tools.browser import NoBrowserError, ensure_chromium
 from tools.front_ends import check as check_front_ends
 
 ROOT = Path(__file__).resolve().parent.parent
 IN_BROWSER = ("tests/book", "tests/widgets", "tests/live")
-MOST_WORKERS = 4  # each takes up to 2 GB of memory
 REPORTS = ROOT / "_build" / "reports"
 
 

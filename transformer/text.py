@@ -113,7 +113,7 @@ class BPETokenizer:
             vocab_size=vocab_size, special_tokens=reserved, show_progress=False
         )
         # A space before the first word: "Hund" is one token wherever it stands.
-        spaced = (f" {require_characters(text)}" for text in texts)
+        spaced = (f" {_require_characters(text)}" for text in texts)
         backend.train_from_iterator(spaced, trainer)
         return cls(_without_reserved_words(backend.to_str()))
 
@@ -128,7 +128,7 @@ class BPETokenizer:
         Raises:
             ValueError: there is half a character in it, as undecoded bytes leave them.
         """
-        require_characters(text)
+        _require_characters(text)
         # A ▁ of the text itself is spelled in bytes: as a token it stands for a space.
         first, *others = (self._backend.encode(part).ids for part in f" {text}".split(SPACE))
         return [*first, *(i for part in others for i in (*self._space_bytes, *part))]
@@ -147,7 +147,7 @@ class BPETokenizer:
         return self._backend.to_str()
 
 
-def require_characters(text: str) -> str:
+def _require_characters(text: str) -> str:
     """The text itself, if UTF-8 has bytes for all of it.
 
     Raises:

@@ -48,14 +48,13 @@ def test_many_tokens_find_room(rows, spread):
     model, src = small_model(max_len=80), sentences([3, 2])
     packed, recomputed = PackedSteps(model, src, rows), RecomputedSteps(model, src, rows)
     output = torch.full((2 * rows, 1), BOS)
-    winner = torch.zeros(2, rows, dtype=torch.int64)
-    order = (rows * torch.arange(2)[:, None] + winner).flatten()
+    winners = (rows * torch.arange(2)).repeat_interleave(rows)
     with torch.no_grad():
         for step in range(70):
             same(packed(output), recomputed(output))
             if spread == "one wins":
-                packed.reorder(order)
-                output = output[order]
+                packed.reorder(winners)
+                output = output[winners]
             token = (torch.arange(2 * rows)[:, None] + step) % (VOCAB - 1) + 1
             output = torch.cat([output, token], dim=1)
     freed = rows > 1 and spread == "one wins"

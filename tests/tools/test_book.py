@@ -54,6 +54,14 @@ def tiny(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def write_more(root: Path, chapters: dict[str, str]) -> None:
+    """Chapters beside the first one: the cells of each by its name."""
+    toc = "format: jb-book\nroot: book/chapter\nchapters:\n"
+    (root / "_toc.yml").write_text(toc + "".join(f"  - file: book/{name}\n" for name in chapters))
+    for name, cells in chapters.items():
+        (root / "book" / f"{name}.md").write_text(f"{FRONT}\n# {name}\n\nIt runs.\n\n{cells}")
+
+
 def build(root: Path) -> subprocess.CompletedProcess[str]:
     """Builds a book as `make book` does."""
     return subprocess.run(
@@ -186,20 +194,18 @@ def test_chapters_are_executed_side_by_side(tiny: Path) -> None:
     """Two chapters wait for each other; one after another they would wait until the timeout."""
     config = (tiny / "_config.yml").read_text()
     (tiny / "_config.yml").write_text(config.replace("timeout: 600", "timeout: 60"))
-    chapters = {name: f"{FRONT}\n# {name}\n\nIt waits.\n\n" for name in ("one", "other", "fails")}
-    chapters["one"] += MEETING % ("one", "other", "one", "other")
-    chapters["other"] += MEETING % ("other", "one", "other", "one")
-    chapters["fails"] += "```{code-cell} ipython3\n1 / 0\n```\n"
-    for name, text in chapters.items():
-        (tiny / "book" / f"{name}.md").write_text(text)
-    toc = "format: jb-book\nroot: book/chapter\nchapters:\n"
-    (tiny / "_toc.yml").write_text(toc + "".join(f"  - file: book/{name}\n" for name in chapters))
+    chapters = {
+        "one": MEETING % ("one", "other", "one", "other"),
+        "other": MEETING % ("other", "one", "other", "one"),
+        "fails": "```{code-cell} ipython3\n1 / 0\n```\n",
+    }
+    write_more(tiny, chapters)
     failed = build(tiny)
     assert failed.returncode == 1
     assert "ZeroDivisionError" in failed.stderr
     assert "TimeoutError" not in failed.stderr
 
-    (tiny / "book" / "fails.md").write_text(chapters["fails"].replace("1 / 0", "1 / 2"))
+    write_more(tiny, {**chapters, "fails": chapters["fails"].replace("1 / 0", "1 / 2")})
     mended = build(tiny)
     assert mended.returncode == 0, mended.stderr
     assert "1 executed now, 3 from the cache" in mended.stdout
@@ -220,9 +226,7 @@ print("alive")
 @pytest.mark.slow
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one core executes one chapter at a time")
 def test_a_process_that_is_killed_leaves_its_chapters_to_jupyter_book(tiny: Path) -> None:
-    (tiny / "book" / "killer.md").write_text(f"{FRONT}\n# Killer\n\nIt kills.\n\n{KILLER}")
-    toc = "format: jb-book\nroot: book/chapter\nchapters:\n  - file: book/killer\n"
-    (tiny / "_toc.yml").write_text(toc)
+    write_more(tiny, {"killer": KILLER})
     done = build(tiny)
     assert done.returncode == 0, done.stderr
     assert "a chapter's process was killed" in done.stdout
@@ -232,12 +236,8 @@ def test_a_process_that_is_killed_leaves_its_chapters_to_jupyter_book(tiny: Path
 
 @pytest.mark.slow
 def test_interrupted_it_stops_at_once_and_begins_nothing_more(tiny: Path) -> None:
-    names = [f"sleeper_{i}" for i in range(6)]
-    for name in names:
-        cell = "```{code-cell} ipython3\nimport time; time.sleep(500)\n```\n"
-        (tiny / "book" / f"{name}.md").write_text(f"{FRONT}\n# {name}\n\n{cell}")
-    toc = "format: jb-book\nroot: book/chapter\nchapters:\n"
-    (tiny / "_toc.yml").write_text(toc + "".join(f"  - file: book/{name}\n" for name in names))
+    sleep = "```{code-cell} ipython3\nimport time; time.sleep(500)\n```\n"
+    write_more(tiny, {f"sleeper_{i}": sleep for i in range(6)})
     building = subprocess.Popen(
         [sys.executable, "-m", "tools.book", "--root", str(tiny)],
         cwd=ROOT,

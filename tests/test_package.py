@@ -15,7 +15,7 @@ PACKAGE = Path(transformer.__file__).parent
 # A file or folder of the package, and the floor that it stands on.
 FLOORS = {
     **dict.fromkeys(["config", "masks", "attention", "embedding", "layers", "runtime", "files"], 1),
-    "bpe": 1,
+    **dict.fromkeys(["bpe", "settings"], 1),
     **dict.fromkeys(["model", "introspect"], 2),
     **dict.fromkeys(["decoding", "training", "heads"], 3),
     **dict.fromkeys(["data", "text", "translation", "evaluation", "error_features"], 4),

@@ -16,16 +16,20 @@ class TrainingConfig:
         max_tokens: the budget of a batch, source and target each (section 5.1: 25,000); several
             processes share it.
         accumulate: batches whose gradients make one step.
-        warmup, factor: of the schedule (section 5.3; the paper's factor is 1).
+        warmup: steps in which the rate climbs (section 5.3).
+        factor: of the learning rate (section 5.3; the paper's is 1).
         cooldown: the last share of the steps, in which the rate falls to 0 (the paper: none).
-        betas, eps: Adam's (section 5.3).
-        label_smoothing: epsilon_ls (section 5.4).
+        betas: Adam's beta_1 and beta_2 (section 5.3).
+        eps: Adam's epsilon (section 5.3).
+        label_smoothing: epsilon_ls, the share spread over all tokens (section 5.4).
         clip: the largest norm of the gradient; None leaves it as it is, as the paper does.
         precision: "bf16" computes in bfloat16 by autocast, weights stay float32; "auto" does so
             on GPUs that have it.
         compile: let torch.compile fuse the model's forward and backward pass.
-        seed: of the data's order and of dropout.
-        log_every, evaluate_every, checkpoint_every: steps between two; 0 means only at the end.
+        seed: of the data's order, of dropout, and of a task's first weights.
+        log_every: steps between two lines of the metrics; 0 means only at the end.
+        evaluate_every: steps between two evaluations; 0 means only at the end.
+        checkpoint_every: steps between two checkpoints; 0 means only at the end.
         keep: of so many of the last checkpoints the weights stay, to be averaged (section 6.1).
         patience: stop after so many evaluations without a better one; 0 means never.
         stop_on: what "better" means: "bleu", or the "loss" on the sentences evaluated.

@@ -17,7 +17,7 @@ FLOORS = {
     **dict.fromkeys(["config", "masks", "attention", "embedding", "layers", "runtime", "files"], 1),
     **dict.fromkeys(["bpe", "settings"], 1),
     **dict.fromkeys(["model", "introspect"], 2),
-    **dict.fromkeys(["decoding", "training", "heads"], 3),
+    **dict.fromkeys(["decoding", "training", "head_measures"], 3),
     **dict.fromkeys(["data", "text", "translation", "evaluation", "error_features"], 4),
     **dict.fromkeys(["tasks", "corpus_tasks", "runs", "results", "shipped"], 4),
     "figures": 5,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from transformer.data.aligned_captions import AlignedPair, aligned_captions
-from transformer.heads import alignment_error_rate, word_groups
+from transformer.head_measures import alignment_error_rate, word_groups
 
 PAIRS = aligned_captions()
 # What may stand without a partner: a comma (German has more of them), nothing else.

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tests.helpers import PAD, same, seeds, sentences, small_model
 from transformer.decoding import greedy_search
-from transformer.heads import (
+from transformer.head_measures import (
     alignment_error_rate,
     argmax_links,
     cut_padding,

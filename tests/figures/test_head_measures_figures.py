@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from transformer.figures.heads import destinations, head_tables, looks_and_matters
+from transformer.figures.head_measures import destinations, head_tables, looks_and_matters
 
 
 def test_each_head_has_its_number_in_the_row_of_its_layer() -> None:

@@ -5,18 +5,17 @@ The browser tests and the benchmark of the widgets open their pages here.
 
 import functools
 import http.server
-import importlib.util
 import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ipywidgets.embed import dependency_state
 from playwright.sync_api import Browser, Locator, Page
 
+from book._ext import widgets
 from transformer.widgets.base import FRONT_ENDS, Widget
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -106,7 +105,7 @@ class WidgetSite:
 def widget_site(folder: Path) -> Iterator[WidgetSite]:
     """Fills an empty folder with the front ends and serves it meanwhile."""
     static = folder / "_static"
-    _extension().write_front_ends(static / "widgets")
+    widgets.write_front_ends(static / "widgets")
     shutil.copytree(FRONT_ENDS, folder / "modules")  # for those who ask a module of the kit
     shutil.copy(ROOT / "book/_static/widgets.js", static)
     with serving(folder) as address:
@@ -116,16 +115,4 @@ def widget_site(folder: Path) -> Iterator[WidgetSite]:
 def place_of(widget: Widget) -> str:
     """The element that holds a widget on a page of the book."""
     model = dependency_state([widget], drop_defaults=False)[widget.model_id]
-    place: str = _extension().place_of(model["state"], model.get("buffers", []))
-    return place
-
-
-@functools.cache
-def _extension() -> Any:
-    """The Sphinx extension, which lies beside the chapters and not in a package."""
-    spec = importlib.util.spec_from_file_location("_widgets", ROOT / "book/_ext/widgets.py")
-    if spec is None or spec.loader is None:
-        raise ImportError("book/_ext/widgets.py is missing")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return widgets.place_of(model["state"], model.get("buffers", []))

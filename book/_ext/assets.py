@@ -43,7 +43,7 @@ OPTIONS = re.compile(r'<script src="[^"]*documentation_options\.js[^"]*"></scrip
 IMAGE = re.compile(r"<img (?!loading=|[^>]*\sloading=)([^>]*>)")
 ICON_RULE = re.compile(r'((?:\.fa-[\w-]+:before,?)+)\{content:"\\([0-9a-f]+)"')
 FORMULA = re.compile(r"<math.*?</math>", re.DOTALL)
-ITALICS = (("A", "Z", "\U0001d434"), ("a", "z", "\U0001d44e"))
+ITALICS: tuple[tuple[str, str, str], ...] = (("A", "Z", "\U0001d434"), ("a", "z", "\U0001d44e"))
 ITALICS += (("\u0391", "\u03a9", "\U0001d6e2"), ("\u03b1", "\u03c9", "\U0001d6fc"))
 NEEDLESS = ("scripts/fontawesome.js", "*.map", "*.ttf", "*LICENSE.txt")
 

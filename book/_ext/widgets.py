@@ -38,7 +38,8 @@ class KeepTwin(SphinxPostTransform):
         for shown in list(self.document.findall(nodes.container)):
             if shown.get("nb_element") != "mime_bundle":
                 continue
-            kinds = {child["mime_type"]: child for child in shown.children}
+            children = [child for child in shown.children if isinstance(child, nodes.Element)]
+            kinds = {child["mime_type"]: child for child in children}
             if VIEW in kinds and "image/png" in kinds:
                 twin = nodes.container(classes=["widget-twin"])
                 twin += kinds["image/png"].children
@@ -63,8 +64,8 @@ def place_widgets(
     descriptions: list[str] = []
 
     def place(match: re.Match[str]) -> str:
-        model = models.get(json.loads(match[1])["model_id"])
-        state = (model or {}).get("state", {})
+        model = models.get(json.loads(match[1])["model_id"], {})
+        state = model.get("state", {})
         if "front_end" not in state:
             return f'<p class="widget-needs-kernel">{PROBLEM}</p>'
         descriptions.append(state["description"])

@@ -1,14 +1,11 @@
 """Formulas at build time."""
 
 import re
-import sys
-from pathlib import Path
 
 import pytest
 from math_core import LatexError
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "book" / "_ext"))
-from mathml import to_mathml
+from book._ext.mathml import to_mathml
 
 
 def test_function_names_are_one_upright_identifier() -> None:

@@ -1,5 +1,6 @@
 """Small things that many tests need: models of a few thousand weights, and random sentences."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -9,7 +10,8 @@ from torch import Tensor
 from transformer import Transformer, TransformerConfig
 
 VOCAB = 13
-PAD = 0
+PAD, BOS, EOS = 0, 1, 2
+MARKS = {"bos_id": BOS, "eos_id": EOS}
 
 seeds = st.integers(0, 2**31 - 1)
 norms = st.sampled_from(["post", "pre"])
@@ -51,3 +53,50 @@ def sentences(lengths: list[int], seed: int = 0, extra: int = 0, vocab: int = VO
 def same(actual: Tensor, expected: Tensor, tolerance: float = 1e-10) -> None:
     """Equal to an absolute and a relative tolerance; NaN equals nothing."""
     torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
+
+
+def decided_model(vocab_size: int, seed: int = 0) -> Transformer:
+    """Weights large enough for decided distributions."""
+    model = small_model(seed, src_vocab_size=vocab_size, tgt_vocab_size=vocab_size)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() > 1:
+                parameter.mul_(3)
+    return model
+
+
+@torch.no_grad()
+def log_probabilities(
+    model: Transformer, src: Tensor, outputs: Sequence[Sequence[int]], ended: bool
+) -> list[float]:
+    """The sum for each whole hypothesis of one length, by one pass without a cache."""
+    read = torch.tensor([[BOS, *tokens] for tokens in outputs])
+    steps = model(src.expand(len(read), -1), read).float().log_softmax(-1)
+    wanted = torch.tensor([[*tokens, EOS] if ended else tokens for tokens in outputs])
+    return steps.gather(2, wanted[:, :, None]).sum((1, 2)).tolist()
+
+
+@torch.no_grad()
+def lively_model(seed: int, **shape: Any) -> Transformer:
+    """A random model that says something: what it has read decides what comes next.
+
+    Fresh weights say the same token for ever. Here the feed-forward networks stir more, and what
+    all hidden vectors have in common gives no token an advantage.
+    """
+    model = small_model(seed, **shape)
+    for name, weight in model.named_parameters():
+        if "feed_forward" in name and weight.dim() > 1:
+            weight.mul_(4)
+    src, tgt = sentences([6] * 8, seed), sentences([6] * 8, seed + 1)
+    common = model.decode(tgt, model.encode(src), src).mean(dim=(0, 1))
+    rows = model.output.weight
+    rows -= torch.outer(rows @ common, common) / (common @ common)
+    return model
+
+
+def padded_sources(n: int, vocab_size: int) -> Tensor:
+    """Padded sentences of different lengths."""
+    src = torch.randint(3, vocab_size, (n, 9), generator=torch.Generator().manual_seed(n))
+    for i in range(n):
+        src[i, 9 - i % 4 :] = PAD
+    return src

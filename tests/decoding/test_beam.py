@@ -1,38 +1,15 @@
 """Beam search: exhaustive where the beam is wide, greedy where it is 1, blind to neighbours."""
 
 import itertools
-from typing import Any
 
 import pytest
 import torch
-from helpers import small_model
 
+from tests.helpers import BOS, EOS, MARKS, decided_model, log_probabilities, padded_sources
 from transformer.decoding import beam_search, greedy_search
 from transformer.decoding.beam import penalty
 from transformer.decoding.hypothesis import Hypothesis
 from transformer.introspect import record_attention
-
-BOS, EOS = 1, 2
-MARKS: dict[str, Any] = {"bos_id": BOS, "eos_id": EOS}
-
-
-def model_of(vocab_size: int, seed: int = 0):
-    """Weights large enough for decided distributions."""
-    model = small_model(seed, src_vocab_size=vocab_size, tgt_vocab_size=vocab_size)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            if parameter.dim() > 1:
-                parameter.mul_(3)
-    return model
-
-
-@torch.no_grad()
-def log_probabilities(model, src, outputs, ended):
-    """Of whole hypotheses of one length, by one pass without a cache."""
-    read = torch.tensor([[BOS, *tokens] for tokens in outputs])
-    steps = model(src.expand(len(read), -1), read).float().log_softmax(-1)
-    wanted = torch.tensor([[*tokens, EOS] if ended else tokens for tokens in outputs])
-    return steps.gather(2, wanted[:, :, None]).sum((1, 2)).tolist()
 
 
 def exhaustive(model, src, max_len, alpha):
@@ -50,7 +27,7 @@ def exhaustive(model, src, max_len, alpha):
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 1.0])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_wide_beam_finds_what_an_exhaustive_search_finds(alpha, seed):
-    model = model_of(5, seed)
+    model = decided_model(5, seed)
     src = torch.tensor([[3, 4, 2], [4, 2, 0]])
     found = beam_search(
         model, src, beam_size=150, length_penalty=alpha, max_len=3, n_best=10, **MARKS
@@ -61,17 +38,9 @@ def test_a_wide_beam_finds_what_an_exhaustive_search_finds(alpha, seed):
         assert [h.score for h in found[i]] == pytest.approx([h.score for h in expected], abs=1e-5)
 
 
-def sources(n: int, vocab_size: int) -> torch.Tensor:
-    """Padded sentences of different lengths."""
-    src = torch.randint(3, vocab_size, (n, 9), generator=torch.Generator().manual_seed(n))
-    for i in range(n):
-        src[i, 9 - i % 4 :] = 0
-    return src
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_a_beam_of_one_is_greedy_search(seed):
-    model, src = model_of(30, seed), sources(8, 30)
+    model, src = decided_model(30, seed), padded_sources(8, 30)
     beams = beam_search(model, src, beam_size=1, length_penalty=0.0, max_len=15, **MARKS)
     greedy = greedy_search(model, src, max_len=15, **MARKS)
     for (one,), (other,) in zip(beams, greedy, strict=True):
@@ -80,7 +49,7 @@ def test_a_beam_of_one_is_greedy_search(seed):
 
 
 def test_scores_are_those_of_the_model_and_best_first():
-    model, src = model_of(30), sources(6, 30)
+    model, src = decided_model(30), padded_sources(6, 30)
     n_ended = 0
     for i, hypotheses in enumerate(beam_search(model, src, max_len=12, n_best=4, **MARKS)):
         assert 1 <= len(hypotheses) <= 4
@@ -97,7 +66,7 @@ def test_scores_are_those_of_the_model_and_best_first():
 
 
 def test_neighbours_and_padding_change_nothing():
-    model, src = model_of(30), sources(7, 30)
+    model, src = decided_model(30), padded_sources(7, 30)
     together = beam_search(model, src, max_len=14, n_best=2, **MARKS)
     assert len({len(h[0].tokens) for h in together}) > 1  # they leave the batch one by one
     for i, row in enumerate(src):
@@ -106,7 +75,7 @@ def test_neighbours_and_padding_change_nothing():
 
 
 def test_a_wider_beam_finds_more_probable_outputs_on_the_whole():
-    model, src = model_of(30), sources(24, 30)
+    model, src = decided_model(30), padded_sources(24, 30)
     settings = {"length_penalty": 0.0, "max_len": 12, **MARKS}
     means = [
         sum(h[0].score for h in beam_search(model, src, beam_size=size, **settings)) / len(src)
@@ -116,7 +85,7 @@ def test_a_wider_beam_finds_more_probable_outputs_on_the_whole():
 
 
 def test_the_penalty_favours_longer_outputs():
-    model, src = model_of(30), sources(24, 30)
+    model, src = decided_model(30), padded_sources(24, 30)
     lengths = []
     for alpha in (0.0, 0.6, 2.0):
         found = beam_search(model, src, length_penalty=alpha, max_len=12, **MARKS)
@@ -126,7 +95,9 @@ def test_the_penalty_favours_longer_outputs():
 
 
 def test_without_an_end_mark_every_hypothesis_has_full_length():
-    found = beam_search(model_of(12), sources(3, 12), bos_id=BOS, eos_id=-1, max_len=6, n_best=4)
+    found = beam_search(
+        decided_model(12), padded_sources(3, 12), bos_id=BOS, eos_id=-1, max_len=6, n_best=4
+    )
     assert [len(h.tokens) for hypotheses in found for h in hypotheses] == [6] * 12
 
 
@@ -149,14 +120,14 @@ def test_the_penalty_is_equation_14():
     ],
 )
 def test_bad_settings_are_named(settings, message):
-    model = model_of(30)
+    model = decided_model(30)
     with pytest.raises(ValueError, match=message):
-        beam_search(model, sources(1, 30), **{**MARKS, "max_len": 5, **settings})
+        beam_search(model, padded_sources(1, 30), **{**MARKS, "max_len": 5, **settings})
 
 
 def test_the_model_is_left_as_it_was():
-    model = model_of(12).train()
+    model = decided_model(12).train()
     with record_attention(model) as weights:
-        beam_search(model, sources(2, 12), max_len=3, **MARKS)
+        beam_search(model, padded_sources(2, 12), max_len=3, **MARKS)
     assert model.training
     assert weights == {}

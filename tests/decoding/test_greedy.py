@@ -8,32 +8,25 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.helpers import PAD, VOCAB, same, seeds, sentence_lengths, sentences, shapes, small_model
+from tests.helpers import (
+    BOS,
+    EOS,
+    PAD,
+    VOCAB,
+    lively_model,
+    same,
+    seeds,
+    sentence_lengths,
+    sentences,
+    shapes,
+    small_model,
+)
 from transformer.decoding import Hypothesis, greedy_search
 from transformer.introspect import attention_modules, record_attention
 
-BOS, EOS = 1, 2
 MAX_LEN = 7
 
 extra_padding = st.integers(0, 3)
-
-
-@torch.no_grad()
-def lively_model(seed, **shape):
-    """A random model that says something: what it has read decides what comes next.
-
-    Fresh weights say the same token for ever. Here the feed-forward networks stir more, and what
-    all hidden vectors have in common gives no token an advantage.
-    """
-    model = small_model(seed, **shape)
-    for name, weight in model.named_parameters():
-        if "feed_forward" in name and weight.dim() > 1:
-            weight.mul_(4)
-    src, tgt = sentences([6] * 8, seed), sentences([6] * 8, seed + 1)
-    common = model.decode(tgt, model.encode(src), src).mean(dim=(0, 1))
-    rows = model.output.weight
-    rows -= torch.outer(rows @ common, common) / (common @ common)
-    return model
 
 
 def search(model, src, **options):

@@ -7,9 +7,16 @@ from typing import Any
 import pytest
 import torch
 
-from tests.decoding.test_beam import BOS, EOS, MARKS, log_probabilities, model_of, sources
-from tests.decoding.test_greedy import lively_model
-from tests.helpers import sentences
+from tests.helpers import (
+    BOS,
+    EOS,
+    MARKS,
+    decided_model,
+    lively_model,
+    log_probabilities,
+    padded_sources,
+    sentences,
+)
 from transformer.decoding import greedy_search, sample
 from transformer.decoding.sampling import likely_part
 from transformer.introspect import record_attention
@@ -55,7 +62,7 @@ def whole_distribution(model, row, temperature, max_len):
 
 @pytest.mark.parametrize("temperature", [1.0, 0.6, 2.0])
 def test_outputs_are_drawn_as_often_as_the_model_finds_them_probable(temperature):
-    model, row = model_of(5), torch.tensor([[3, 4, 2]])
+    model, row = decided_model(5), torch.tensor([[3, 4, 2]])
     expected = whole_distribution(model, row, temperature, max_len=3)
     assert sum(expected.values()) == pytest.approx(1)
     n = 6000
@@ -76,7 +83,7 @@ def test_outputs_are_drawn_as_often_as_the_model_finds_them_probable(temperature
 
 
 def test_a_score_is_the_models_own_whatever_the_settings():
-    model, src = model_of(30), sources(4, 30)
+    model, src = decided_model(30), padded_sources(4, 30)
     ended = 0
     for settings in ({}, {"temperature": 0.7, "top_k": 5}, {"top_p": 0.8}):
         drawn = sample(
@@ -94,7 +101,7 @@ def test_a_score_is_the_models_own_whatever_the_settings():
 
 
 def test_only_likely_tokens_are_drawn():
-    model, row = model_of(12), torch.tensor([[3, 4, 2]])
+    model, row = decided_model(12), torch.tensor([[3, 4, 2]])
     with torch.no_grad():
         probs = model(row, torch.tensor([[BOS]]))[0, -1].softmax(-1)
     ordered, tokens = probs.sort(descending=True)
@@ -132,7 +139,7 @@ def test_the_likely_part_by_hand(top_k, top_p, expected):
 
 
 def test_a_generator_makes_it_reproducible_and_the_seed_matters():
-    model, src = model_of(30), sources(5, 30)
+    model, src = decided_model(30), padded_sources(5, 30)
     settings: dict[str, Any] = {"max_len": 8, **MARKS}
     one, same, other = (
         sample(model, src, generator=seeded(seed), **settings) for seed in (1, 1, 2)
@@ -142,7 +149,7 @@ def test_a_generator_makes_it_reproducible_and_the_seed_matters():
 
 
 def test_samples_of_a_sentence_and_of_a_batch_differ_from_each_other():
-    model, row = model_of(30), torch.tensor([[3, 4, 2]])
+    model, row = decided_model(30), torch.tensor([[3, 4, 2]])
     (drawn,) = sample(model, row, max_len=8, n_samples=20, generator=seeded(), **MARKS)
     assert len({tuple(h.tokens) for h in drawn}) > 10
     batch = sample(model, row.expand(20, -1), max_len=8, generator=seeded(), **MARKS)
@@ -167,12 +174,12 @@ def test_samples_of_a_sentence_and_of_a_batch_differ_from_each_other():
 )
 def test_bad_settings_are_named(settings, message):
     with pytest.raises(ValueError, match=message):
-        sample(model_of(30), sources(1, 30), **{**MARKS, "max_len": 5, **settings})
+        sample(decided_model(30), padded_sources(1, 30), **{**MARKS, "max_len": 5, **settings})
 
 
 def test_the_model_is_left_as_it_was():
-    model = model_of(12).train()
+    model = decided_model(12).train()
     with record_attention(model) as weights:
-        sample(model, sources(2, 12), max_len=3, **MARKS)
+        sample(model, padded_sources(2, 12), max_len=3, **MARKS)
     assert model.training
     assert weights == {}

@@ -5,11 +5,20 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.helpers import PAD, VOCAB, same, seeds, sentence_lengths, sentences, shapes, small_model
+from tests.helpers import (
+    BOS,
+    PAD,
+    VOCAB,
+    same,
+    seeds,
+    sentence_lengths,
+    sentences,
+    shapes,
+    small_model,
+)
 from transformer.decoding.packed import PackedSteps
 from transformer.decoding.step import CachedSteps, RecomputedSteps, start_decoding
 
-BOS = 1
 WAYS = [RecomputedSteps, CachedSteps, PackedSteps]
 
 

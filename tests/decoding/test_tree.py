@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from tests.decoding.test_beam import BOS, EOS, MARKS, log_probabilities, model_of, sources
+from tests.helpers import BOS, EOS, MARKS, decided_model, log_probabilities, padded_sources
 from transformer.decoding import SearchTree, beam_search
 from transformer.decoding.beam import penalty
 from transformer.decoding.tree import Step
@@ -17,7 +17,7 @@ N_SENTENCES, MAX_LEN = 6, 15
 
 def searched(**settings: Any):
     """A search and its tree."""
-    model, src, tree = model_of(30), sources(N_SENTENCES, 30), SearchTree()
+    model, src, tree = decided_model(30), padded_sources(N_SENTENCES, 30), SearchTree()
     settings = {"beam_size": 3, "max_len": MAX_LEN, **MARKS, **settings}
     return model, src, beam_search(model, src, watch=tree, **settings), tree
 
@@ -115,7 +115,12 @@ def test_fates_follow_from_the_order_and_the_end_mark():
 def test_what_has_no_probability_is_no_candidate():
     steps: list[Step] = []
     beam_search(
-        model_of(4), torch.tensor([[3, 2]]), beam_size=6, max_len=3, watch=steps.append, **MARKS
+        decided_model(4),
+        torch.tensor([[3, 2]]),
+        beam_size=6,
+        max_len=3,
+        watch=steps.append,
+        **MARKS,
     )
     assert len(steps[0].beginnings) == 1
     assert len(steps[0].candidates) == 4

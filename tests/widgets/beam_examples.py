@@ -3,7 +3,7 @@
 from functools import cache
 from types import SimpleNamespace
 
-from tests.decoding.test_beam import BOS, EOS, model_of
+from tests.helpers import BOS, EOS, decided_model
 from transformer.text import WordTokenizer
 from transformer.widgets import BeamExplorer
 
@@ -15,7 +15,7 @@ EXTRA = 8
 @cache
 def translator(words=tuple(WORDS)):
     """A random model with decided distributions, for a vocabulary of one letter a word."""
-    return SimpleNamespace(model=model_of(30, seed=3), tokenizer=WordTokenizer(words))
+    return SimpleNamespace(model=decided_model(30, seed=3), tokenizer=WordTokenizer(words))
 
 
 @cache

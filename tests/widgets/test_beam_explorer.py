@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from tests.decoding.test_beam import BOS, EOS
+from tests.helpers import BOS, EOS
 from tests.widgets.beam_examples import explorer, translator
 from transformer.decoding.beam import penalty
 from transformer.widgets import BeamExplorer

@@ -4,7 +4,7 @@ import pytest
 import torch
 from traitlets import TraitError
 
-from tests.decoding.test_beam import BOS, EOS, MARKS, log_probabilities
+from tests.helpers import BOS, EOS, MARKS, log_probabilities
 from tests.widgets.beam_examples import EXTRA, SENTENCES, explorer, translator
 from transformer.decoding import beam_search
 from transformer.widgets import BeamExplorer

@@ -12,7 +12,7 @@ from benchmarks.ctranslate2_peer import ctranslate2_translator, vocabulary
 from benchmarks.marian_peer import BOS, EOS, marian
 from benchmarks.products import products_alone
 from benchmarks.record import peer_versions
-from benchmarks.timing import THREADS, Apart, limited_threads, ratios, time_in_turn
+from benchmarks.timing import THREADS, SeparateProcess, limited_threads, ratios, time_in_turn
 from transformer import Transformer, TransformerConfig
 from transformer.decoding import beam_search, greedy_search
 
@@ -28,7 +28,7 @@ SEED = 0
 LIBRARIES = {"ours": "ours", "hugging_face": "Hugging Face", "ctranslate2": "CTranslate2"}
 NAMES = {**LIBRARIES, "products": "products alone"}
 Search = Callable[[], list[list[int]]]
-Competitors = dict[tuple[str, int], Apart]  # by name and number of threads
+Competitors = dict[tuple[str, int], SeparateProcess]  # by name and number of threads
 
 
 def build_model(**settings: Any) -> Transformer:
@@ -170,7 +170,7 @@ def opened(model: Transformer, threads: int, device: str = "cpu") -> Iterator[Co
     """Every competitor, with one thread and with `threads`, each in a process of its own."""
     with ExitStack() as stack:
         yield {
-            (name, n): stack.enter_context(Apart(build, model, n, device, threads=n))
+            (name, n): stack.enter_context(SeparateProcess(build, model, n, device, threads=n))
             for name, build in BUILD.items()
             for n in sorted({1, threads})
         }

@@ -64,7 +64,7 @@ def ratios(seconds: Mapping[str, list[float]], first: str) -> dict[str, dict[str
     return result
 
 
-class Apart:
+class SeparateProcess:
     """A competitor in a process of its own.
 
     Two libraries in one process share its cores with each other's threads, even when those have

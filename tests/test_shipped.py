@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tools.ship import LARGEST, card
+from tools.publish_model import LARGEST, card
 from transformer.data.multi30k import load_multi30k
 from transformer.shipped import shipped_folder, shipped_model
 from transformer.training.checkpoints import load_tensors

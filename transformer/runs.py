@@ -18,7 +18,7 @@ from transformer.model import Transformer
 from transformer.tasks import Task
 from transformer.text import load_tokenizer, save_tokenizer
 from transformer.training import Trainer, average_models
-from transformer.training.averaging import kept_weights
+from transformer.training.checkpoints import kept_weights
 from transformer.translation import Translator
 
 

@@ -8,8 +8,14 @@ from helpers import small_model
 
 from transformer.runs import RunError, average_run, load_run, train_task
 from transformer.tasks import copy_task
-from transformer.training.averaging import average_models, keep_weights, kept_weights
-from transformer.training.checkpoints import CheckpointError, load_model, save_model
+from transformer.training.checkpoints import (
+    CheckpointError,
+    average_models,
+    keep_weights,
+    kept_weights,
+    load_model,
+    save_model,
+)
 
 TINY = {"d_model": 16, "d_ff": 16, "n_heads": 2, "n_layers": 1}
 

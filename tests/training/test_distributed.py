@@ -62,7 +62,7 @@ def test_gradients_and_weights_are_those_of_one_process(done, name):
 def test_the_scenarios_are_what_they_say():
     # Accumulation with fewer rows than four processes, and an epoch with fewer than two.
     rows = [
-        [len(batch.src) for batch in next(small_trainer(**SCENARIOS[name]).feed.steps())]
+        [len(batch.src) for batch in next(small_trainer(**SCENARIOS[name]).loader.steps())]
         for name in ("accumulated", "few_rows", "shared_with_none")
     ]
     assert len(rows[0]) == 3

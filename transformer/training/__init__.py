@@ -1,14 +1,17 @@
 """Batches, loss, schedule and the training loop (section 5)."""
 
-from transformer.training.averaging import average_models
 from transformer.training.batching import Batch, make_batch, padding_share, token_batches
+from transformer.training.checkpoints import average_models
 from transformer.training.loop import Trainer
-from transformer.training.loss import label_smoothing_loss, smoothed_targets
+from transformer.training.loss import (
+    label_smoothing_loss,
+    smoothed_targets,
+    validation_loss,
+)
 from transformer.training.recorder import TrainingError
 from transformer.training.schedule import linear_cooldown, noam_rate
 from transformer.training.settings import TrainingConfig
 from transformer.training.stopping import why_ended
-from transformer.training.validation import validation_loss
 
 __all__ = [
     "Batch",

@@ -1,6 +1,7 @@
-"""Weights and training states on disk: safetensors, never pickle, never half a file."""
+"""Weights on disk, and their mean (section 6.1): safetensors, never pickle, never half a file."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from torch import Tensor, nn
 from transformer.config import TransformerConfig
 from transformer.files import FileError, write_atomically
 from transformer.model import Transformer
+
+KEPT_WEIGHTS = "weights"  # a run's folder for the weights of its last checkpoints
 
 
 class CheckpointError(FileError):
@@ -99,3 +102,47 @@ def load_model(path: Path) -> Transformer:
         raise CheckpointError(f"{path} has a configuration that does not fit: {error}") from error
     load_model_tensors(model, tensors)
     return model.eval()
+
+
+def keep_weights(run_dir: Path, step: int, model: Transformer, keep: int) -> None:
+    """Put the weights of a step beside those of earlier ones, of which the last `keep` stay.
+
+    Raises:
+        FileError: they could not be written.
+    """
+    folder = run_dir / KEPT_WEIGHTS
+    folder.mkdir(parents=True, exist_ok=True)
+    save_model(folder / f"step-{step:09}.safetensors", model)
+    for path in kept_weights(run_dir)[:-keep]:
+        path.unlink()
+
+
+def kept_weights(run_dir: Path) -> list[Path]:
+    """The files that `keep_weights` has left, the oldest first."""
+    return sorted((run_dir / KEPT_WEIGHTS).glob("step-*.safetensors"))
+
+
+@torch.no_grad()
+def average_models(paths: Sequence[Path]) -> Transformer:
+    """A model whose weights are the mean of those in the files.
+
+    The paper averages the last 5 checkpoints of the base model, written ten minutes apart, and
+    the last 20 of the big one.
+
+    Raises:
+        CheckpointError: a file is damaged, or holds a model of another shape.
+        ValueError: there are no files.
+    """
+    if not paths:
+        raise ValueError("there are no weights to average; give at least one file")
+    average = load_model(paths[0])
+    sums = {name: tensor.double() for name, tensor in model_tensors(average).items()}
+    for path in paths[1:]:
+        model = load_model(path)
+        if model.config != average.config:
+            raise CheckpointError(f"{path} holds another model than {paths[0]}")
+        for name, tensor in model_tensors(model).items():
+            sums[name] += tensor
+    means = {name: (total / len(paths)).float() for name, total in sums.items()}
+    load_model_tensors(average, means)
+    return average

@@ -10,11 +10,10 @@ from torch import Tensor
 from transformer.model import Transformer
 from transformer.runtime import pick_device
 from transformer.training import stopping
-from transformer.training.averaging import keep_weights
 from transformer.training.batching import Batch, TokenPair
-from transformer.training.checkpoints import save_model
+from transformer.training.checkpoints import keep_weights, save_model
 from transformer.training.distributed import Workers, own_device
-from transformer.training.feed import Feed
+from transformer.training.loader import BatchLoader
 from transformer.training.loss import label_smoothing_loss
 from transformer.training.progress import progress
 from transformer.training.recorder import Metrics, Recorder, require_finite
@@ -73,7 +72,7 @@ class Trainer:
             model.parameters(), lr=0.0, betas=config.betas, eps=config.eps, fused=True
         )
         self.step = 0
-        self.feed = Feed(pairs, config, self.marks, self.workers)
+        self.loader = BatchLoader(pairs, config, self.marks, self.workers)
         self.recorder = Recorder(self.run_dir if self.workers.first else None)
         compiled: Any = torch.compile(self.model, dynamic=True) if config.compile else self.model
         self._forward = self.workers.wrap(compiled)
@@ -91,7 +90,7 @@ class Trainer:
         Each entry holds step, epoch, loss (nats per target token since the last log), rate,
         tokens_per_second (target tokens, padding not counted) and seconds (of training alone).
         """
-        config, recorder, batches = self.config, self.recorder, self.feed.steps()
+        config, recorder, batches = self.config, self.recorder, self.loader.steps()
         bar = progress(config.steps, self.step, self.show_progress)
         if not self.step:  # a resumed run has its dice from the checkpoint
             self.workers.seed(config.seed)
@@ -172,7 +171,7 @@ class Trainer:
         first = self.step - self.recorder.n_steps + 1
         saved = self.run_dir and self.run_dir / CHECKPOINT
         require_finite(self.model, loss, f"steps {first} and {self.step}", self.config, saved)
-        self.recorder.report(self.step, self.feed.epoch, loss, self.rate)
+        self.recorder.report(self.step, self.loader.epoch, loss, self.rate)
 
     def _evaluate(self, evaluate: Callable[[Transformer], Metrics]) -> None:
         """The first process scores the model; the others learn what decides when to stop."""

@@ -1,8 +1,15 @@
-"""Label smoothing (section 5.4)."""
+"""Label smoothing (section 5.4), and the loss on sentences that the model does not learn from."""
 
+import math
+from collections.abc import Sequence
+
+import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
+
+from transformer.model import Transformer
+from transformer.training.batching import TokenPair, make_batch, token_batches
 
 
 def label_smoothing_loss(
@@ -41,6 +48,52 @@ def smoothed_targets(
     _require_smoothing(smoothing)
     one_hot = F.one_hot(target, vocab_size).float()
     return (1 - smoothing) * one_hot + smoothing / vocab_size
+
+
+@torch.no_grad()
+def validation_loss(
+    model: Transformer,
+    pairs: Sequence[TokenPair],
+    *,
+    smoothing: float,
+    bos_id: int = 1,
+    eos_id: int = 2,
+    max_tokens: int = 4096,
+) -> dict[str, float]:
+    """Losses per target token, in nats, and the perplexity; the model in evaluation mode.
+
+    Args:
+        model: computes in the mode that it is in.
+        pairs: (source, target) token ids without marks.
+        smoothing: of the training, so that `valid_loss` compares with its loss.
+        max_tokens: the budget of a batch; a longer sentence is a batch by itself.
+
+    Returns:
+        valid_loss (against the smoothed targets), valid_nll (of the true tokens) and
+        perplexity, which is e to the power of valid_nll.
+
+    Raises:
+        ValueError: there are no pairs, or one is longer than the model takes.
+    """
+    if not pairs:
+        raise ValueError("there are no sentence pairs to compute a loss on; give at least one")
+    device, pad_id = next(model.parameters()).device, model.config.pad_id
+    budget = max(max_tokens, 1 + max(max(map(len, pair)) for pair in pairs))
+    smoothed = nll = 0.0
+    n_tokens = 0
+    for indices in token_batches(pairs, budget):
+        chosen = (pairs[i] for i in indices)
+        batch = make_batch(chosen, bos_id=bos_id, eos_id=eos_id, pad_id=pad_id).to(device)
+        logits = model(batch.src, batch.tgt_in)
+        smoothed += float(label_smoothing_loss(logits, batch.tgt_out, smoothing, pad_id)[0])
+        nll += float(label_smoothing_loss(logits, batch.tgt_out, 0.0, pad_id)[0])
+        n_tokens += batch.n_tokens
+    nll /= n_tokens
+    return {
+        "valid_loss": smoothed / n_tokens,
+        "valid_nll": nll,
+        "perplexity": math.exp(min(nll, 700.0)),  # e to the power of more is infinite
+    }
 
 
 def _require_smoothing(smoothing: float) -> None:

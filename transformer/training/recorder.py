@@ -3,6 +3,7 @@
 import json
 import math
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,16 @@ import torch
 from torch import Tensor, nn
 
 from transformer.files import write_atomically
-from transformer.training.events import Events
 from transformer.training.settings import TrainingConfig
 
 Metrics = dict[str, Any]
+
+EVENTS = "tensorboard"  # a run's folder for the event files
+OF_TRAINING = ("loss", "rate", "tokens_per_second", "epoch")
+WITHOUT_LIBRARY = (
+    "No curves for TensorBoard are written, because the package tensorboard is not installed "
+    "(pip install tensorboard); metrics.jsonl has all numbers."
+)
 
 
 class TrainingError(Exception):
@@ -102,6 +109,53 @@ class Recorder:
         last = self.entries[-1]
         bleu = next((f" · BLEU {e['bleu']:.1f}" for e in self.entries[::-1] if "bleu" in e), "")
         return f"loss {last['loss']:.3f}{bleu} · {last['tokens_per_second']:,} tokens/s"
+
+
+class Events:
+    """The numbers of a run as TensorBoard's scalars: training/loss, evaluation/bleu and so on.
+
+    What a run that was stopped has written is replaced, from the metrics that its checkpoint
+    holds: a reader finds each step once. Where the library is missing, nothing is written.
+
+    Args:
+        run_dir: the run's folder; the files go into RUN/tensorboard.
+        earlier: the entries of the metrics that there are already.
+    """
+
+    def __init__(self, run_dir: Path, earlier: Sequence[Metrics]) -> None:
+        self._writer: Any = None
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError:
+            print(WITHOUT_LIBRARY)
+            return
+        for path in (run_dir / EVENTS).glob("events.out.tfevents.*"):
+            path.unlink()
+        # As if the run had not been interrupted: TensorBoard draws over this time.
+        self._began = time.time() - (earlier[-1]["seconds"] if earlier else 0.0)
+        self._writer = SummaryWriter(str(run_dir / EVENTS))
+        for entry in earlier:
+            self._add(entry, entry)
+        self._writer.flush()
+
+    def write(self, entry: Metrics, new: Metrics) -> None:
+        """Add the new numbers of an entry of the metrics."""
+        if self._writer:
+            self._add(entry, new)
+            self._writer.flush()
+
+    def close(self) -> None:
+        """Nothing comes any more."""
+        if self._writer:
+            self._writer.close()
+
+    def _add(self, entry: Metrics, new: Metrics) -> None:
+        for key, value in new.items():
+            if key in ("step", "seconds") or not isinstance(value, int | float):
+                continue
+            group = "training" if key in OF_TRAINING else "evaluation"
+            when = self._began + entry["seconds"]
+            self._writer.add_scalar(f"{group}/{key}", value, entry["step"], walltime=when)
 
 
 def require_finite(

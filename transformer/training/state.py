@@ -42,8 +42,8 @@ def save_state(trainer: "Trainer", path: Path) -> None:
         tensors.update({f"adam.{i}.{key}": value for key, value in moments.items()})
     facts = {
         "step": trainer.step,
-        "batches_seen": trainer.feed.batches_seen,
-        "pairs_seen": trainer.feed.pairs_seen,
+        "batches_seen": trainer.loader.batches_seen,
+        "pairs_seen": trainer.loader.pairs_seen,
         "seconds": trainer.recorder.seconds,
         "metrics": trainer.recorder.entries,
     }
@@ -80,7 +80,10 @@ def _put_back(trainer: "Trainer", tensors: dict[str, Tensor], facts: dict[str, A
         moments.setdefault(int(index), {})[key] = tensor
     trainer.optimizer.load_state_dict({**trainer.optimizer.state_dict(), "state": moments})
     trainer.step = facts["step"]
-    trainer.feed.batches_seen, trainer.feed.pairs_seen = facts["batches_seen"], facts["pairs_seen"]
+    trainer.loader.batches_seen, trainer.loader.pairs_seen = (
+        facts["batches_seen"],
+        facts["pairs_seen"],
+    )
     trainer.recorder.seconds, trainer.recorder.entries = facts["seconds"], facts["metrics"]
     _put_back_dice(trainer, groups["rng"])
 

@@ -1,6 +1,6 @@
 """Makes a finished run the model that comes with the book: small weights and a model card.
 
-Use: python -m tools.ship RUN_FOLDER book/models/NAME --data FOLDER
+Use: python -m tools.publish_model RUN_FOLDER book/models/NAME --data FOLDER
 """
 
 import argparse
@@ -22,7 +22,7 @@ LARGEST = 16 * 2**20  # bytes of weights that a clone of the repository may cost
 BEAMS = (1, 4)
 
 
-def ship(run: Path, out: Path, data: Path | None) -> dict[str, Any]:
+def publish(run: Path, out: Path, data: Path | None) -> dict[str, Any]:
     """Write weights in float16, tokenizer, facts, scores and model card; return the scores.
 
     The scores are those of the rounded weights, read back from the files.
@@ -49,7 +49,7 @@ def ship(run: Path, out: Path, data: Path | None) -> dict[str, Any]:
         if (size := weights.stat().st_size) > LARGEST:
             raise ValueError(
                 f"the weights take {size / 2**20:.1f} MB, more than {LARGEST / 2**20:.0f}; "
-                "ship a smaller model"
+                "publish a smaller model"
             )
         rounded = Translator.load(made)
         scores = {
@@ -138,13 +138,13 @@ it has learned from what describers of photographs assume. It is there to be loo
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m tools.ship", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.publish_model", description=__doc__)
     parser.add_argument("run", type=Path, help="a finished run, or the mean of its checkpoints")
     parser.add_argument("out", type=Path, help="the folder to make")
     parser.add_argument("--data", type=Path, help="folder of Multi30k's .gz files; else downloaded")
     options = parser.parse_args(arguments)
     try:
-        scores = ship(options.run, options.out, options.data)
+        scores = publish(options.run, options.out, options.data)
     except (ValueError, RunError, FileError, DataError) as error:
         print(error, file=sys.stderr)
         return 1

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tools import ship
+from tools import publish_model
 from transformer.data.parallel import ParallelText
 from transformer.runs import train_task
 from transformer.tasks import copy_task
@@ -23,7 +23,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "run"
     train_task(copy_task(TINY, {"steps": 2}), folder, show_progress=False)
     change(folder, task="multi30k", commit="abc1234")
-    monkeypatch.setattr(ship, "multi30k_splits", lambda data: SPLITS)
+    monkeypatch.setattr(publish_model, "multi30k_splits", lambda data: SPLITS)
     return folder
 
 
@@ -34,7 +34,7 @@ def change(folder: Path, **facts: str) -> None:
 
 def test_the_files_hold_rounded_weights_and_their_scores(run: Path, tmp_path: Path, capsys) -> None:
     out = tmp_path / "models" / "small"
-    assert ship.main([str(run), str(out)]) == 0
+    assert publish_model.main([str(run), str(out)]) == 0
     assert "valid beam 4: BLEU" in capsys.readouterr().out
     names = {"model.safetensors", "tokenizer.json", "config.json", "scores.json", "README.md"}
     assert {path.name for path in out.iterdir()} == names
@@ -52,11 +52,11 @@ def test_the_files_hold_rounded_weights_and_their_scores(run: Path, tmp_path: Pa
     ("facts", "message"),
     [({"commit": "abc1234-dirty"}, "that no commit holds"), ({"task": "copy"}, "the task copy")],
 )
-def test_what_cannot_be_told_is_not_shipped(
+def test_what_cannot_be_told_is_not_published(
     run: Path, tmp_path: Path, capsys, facts: dict[str, str], message: str
 ) -> None:
     change(run, **facts)
-    assert ship.main([str(run), str(tmp_path / "models" / "small")]) == 1
+    assert publish_model.main([str(run), str(tmp_path / "models" / "small")]) == 1
     assert message in capsys.readouterr().err
     assert not (tmp_path / "models").exists()
 
@@ -64,12 +64,12 @@ def test_what_cannot_be_told_is_not_shipped(
 def test_too_large_a_model_leaves_nothing_behind(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
-    monkeypatch.setattr(ship, "LARGEST", 1000)
-    assert ship.main([str(run), str(tmp_path / "models" / "small")]) == 1
-    assert "ship a smaller model" in capsys.readouterr().err
+    monkeypatch.setattr(publish_model, "LARGEST", 1000)
+    assert publish_model.main([str(run), str(tmp_path / "models" / "small")]) == 1
+    assert "publish a smaller model" in capsys.readouterr().err
     assert not list((tmp_path / "models").iterdir())
 
 
 def test_an_earlier_model_is_not_overwritten(run: Path, tmp_path: Path, capsys) -> None:
-    assert ship.main([str(run), str(tmp_path)]) == 1
+    assert publish_model.main([str(run), str(tmp_path)]) == 1
     assert "is there already" in capsys.readouterr().err

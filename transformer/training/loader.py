@@ -9,7 +9,7 @@ from transformer.training.distributed import Workers
 from transformer.training.settings import TrainingConfig
 
 
-class Feed:
+class BatchLoader:
     """Batches in an order that only the seed decides, of each this process's share.
 
     Args:

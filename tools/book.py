@@ -25,10 +25,7 @@ from dataclasses import dataclass, field
 from html import unescape
 from pathlib import Path
 
-import yaml
-
 from tools.ahead import execute_ahead
-from tools.notebooks import write_notebooks
 
 FRONT_ENDS = "transformer/widgets/front_ends"
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -67,6 +64,8 @@ class Outcome:
 
 def chapters(root: Path) -> list[str]:
     """The documents of `_toc.yml`, in order, without suffix."""
+    import yaml
+
     toc = yaml.safe_load((root / "_toc.yml").read_text())
 
     def walk(entry: object) -> Iterator[str]:
@@ -239,6 +238,10 @@ def warm_up() -> None:
 
 def build_book(root: Path) -> Built | None:
     """Builds the book of a folder into its `_build/html`; None when that failed."""
+    import yaml
+
+    from tools.notebooks import write_notebooks
+
     started = time.monotonic()
     build = root / "_build"
     build.mkdir(exist_ok=True)
@@ -295,8 +298,18 @@ def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="the folder with _toc.yml")
+    parser.add_argument(
+        "--print-key",
+        action="store_true",
+        help="print the key of the outputs, for which a cache of them is good, and stop",
+    )
+    options = parser.parse_args()
+    root = options.root.resolve()
+    if options.print_key:
+        print(execution_key(root))
+        return 0
     try:
-        return 0 if build_book(parser.parse_args().root.resolve()) else 1
+        return 0 if build_book(root) else 1
     except OSError as error:
         print(f"\nThe book was NOT built: {error}", file=sys.stderr)
         return 1

@@ -31,6 +31,14 @@ print(WORD)
 """
 
 
+PRINT_KEY = """\
+import runpy, sys
+sys.path.append(sys.argv[1])
+sys.argv[1:] = ["--root", sys.argv[1], "--print-key"]
+runpy.run_module("tools.book", run_name="__main__")
+"""
+
+
 def write(root: Path, text: str) -> None:
     (root / "book" / "chapter.md").write_text(text)
 
@@ -103,6 +111,13 @@ def test_outputs_depend_on_the_scale(tiny: Path, monkeypatch) -> None:
     smoke = book.execution_key(tiny)
     monkeypatch.setenv("TRANSFORMER_SCALE", "cpu")
     assert book.execution_key(tiny) != smoke
+
+
+def test_the_key_of_the_outputs_is_printed_by_a_python_that_has_nothing_installed() -> None:
+    """A cache of executed chapters asks for it before anything is installed."""
+    command = [sys.executable, "-I", "-S", "-c", PRINT_KEY, str(ROOT)]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert printed.stdout == f"{book.execution_key(ROOT)}\n"
 
 
 def test_byte_code_changes_nothing(tiny: Path) -> None:
@@ -246,17 +261,20 @@ def test_interrupted_it_stops_at_once_and_begins_nothing_more(tiny: Path) -> Non
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # Tests that run in the background of a shell hand down that the signal is to be ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
-    assert building.stdout is not None
-    while "executing" not in building.stdout.readline():
-        assert building.poll() is None
-    time.sleep(5)  # the kernels are up
-    os.killpg(building.pid, signal.SIGINT)  # as Ctrl-C in a terminal
-    try:
-        out, err = building.communicate(timeout=60)
-    except subprocess.TimeoutExpired:
-        os.killpg(building.pid, signal.SIGKILL)
-        raise
+    with building:
+        try:
+            assert building.stdout is not None
+            while "executing" not in building.stdout.readline():
+                assert building.poll() is None
+            time.sleep(5)  # the kernels are up
+            os.killpg(building.pid, signal.SIGINT)  # as Ctrl-C in a terminal
+            out, err = building.communicate(timeout=60)
+        except BaseException:
+            os.killpg(building.pid, signal.SIGKILL)
+            raise
     assert building.returncode == 130
     assert "Interrupted" in err
     assert out.count("executing") < 5

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from html import unescape
 from pathlib import Path
 
-from tools.ahead import execute_ahead
+from tools.execute import execute_ahead
 
 FRONT_ENDS = "transformer/widgets/front_ends"
 ANSI = re.compile(r"\x1b\[[0-9;]*m")

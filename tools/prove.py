@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.ahead import MOST_WORKERS
 from tools.book import build_book
 from tools.browser import NoBrowserError, ensure_chromium
+from tools.execute import MOST_WORKERS
 from tools.front_ends import check as check_front_ends
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -9,7 +9,7 @@ export GOMP_SPINCOUNT ?= 10000
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup book test lab notebooks bench clean
+.PHONY: help setup book check test lab notebooks bench clean
 
 help: ## say what each target does
 	@echo "The Transformer book. Two commands: make book, make test."
@@ -23,8 +23,11 @@ setup: ## install the exact versions of requirements.txt in .venv (the other tar
 book: setup ## execute every chapter, build the site, say where to open it
 	@$(VENV) -m tools.book
 
+check: setup ## prove style, types and the quick tests: two minutes, before each commit
+	@$(VENV) -m tools.check
+
 test: setup ## prove everything: style, types, tests, every chapter, every page in a browser
-	@$(VENV) -m tools.prove
+	@$(VENV) -m tools.check --all
 
 lab: setup ## open the chapters in JupyterLab (right click, Open With, Notebook)
 	@$(VENV) -m jupyterlab book

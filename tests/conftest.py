@@ -30,6 +30,19 @@ settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 
+# A test that requests the fixture, itself or through another one, has the marker.
+MARKED = {"browser": pytest.mark.browser, "built_book": pytest.mark.book}
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks tests by what they need."""
+    for item in items:
+        for fixture, mark in MARKED.items():
+            if fixture in getattr(item, "fixturenames", ()):
+                item.add_marker(mark)
+
+
 REAL_DATA = ROOT.parent / "shared" / "data"
 
 

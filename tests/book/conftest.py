@@ -27,13 +27,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _book_is_built() -> None:
+def built_book() -> None:
+    """There is a book; else every test of this folder fails and says so."""
     if not built_documents():
         pytest.fail("The book is not built: run `make book` first.")
 
 
 @pytest.fixture(scope="session")
-def site(_book_is_built: None) -> Iterator[str]:
+def site(built_book: None) -> Iterator[str]:
     """The address of the built book."""
     with serving(HTML) as address:
         yield address

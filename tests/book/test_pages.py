@@ -11,8 +11,6 @@ import axe_playwright_python
 import pytest
 from playwright.sync_api import Browser, Page, Response
 
-pytestmark = pytest.mark.book
-
 HTML = Path(__file__).resolve().parents[2] / "_build" / "html"
 AXE = Path(axe_playwright_python.__file__).parent / "axe.min.js"
 DESK, PHONE = (1280, 900), (360, 740)

@@ -1,9 +1,11 @@
-"""Proves the whole project: `.venv/bin/python -m tools.prove`. `make test` calls it.
+"""Checks the project: `.venv/bin/python -m tools.check`, for all of it with `--all`.
 
-Style, types, unit and property tests, every chapter executed, every page in a browser. One step
-that fails does not hide the next; the end says what was proved and where its report is.
+`make check` is style, types and the quick tests: two minutes, before each commit. `make test` is
+everything, with every chapter executed and every page in a browser. One step that fails does not
+hide the next; the end says what was proved and where its report is.
 """
 
+import argparse
 import os
 import subprocess
 import sys
@@ -16,10 +18,13 @@ from pathlib import Path
 from tools.book import build_book
 from tools.browser import NoBrowserError, ensure_chromium
 from tools.execute import MOST_WORKERS
-from tools.front_ends import check as check_front_ends
+from tools.front_ends import install, lint
 
 ROOT = Path(__file__).resolve().parent.parent
-IN_BROWSER = ("tests/book", "tests/widgets", "tests/live")
+# By the markers that pyproject.toml lists.
+IN_BROWSER = "browser or book"
+ALL_ELSE = f"not ({IN_BROWSER} or nightly)"
+QUICK = f"not ({IN_BROWSER} or slow)"
 REPORTS = ROOT / "_build" / "reports"
 
 
@@ -74,17 +79,24 @@ def style() -> Result:
 
 def types() -> Result:
     """Type checker."""
-    return Result("", run("mypy") == 0, "mypy on transformer and tools")
+    return Result("", run("mypy") == 0, "mypy")
 
 
 def scripts() -> Result:
     """Type checker and linter of the widgets' front ends."""
-    return Result("", check_front_ends(ROOT), "TypeScript's checker, ESLint")
+    if not install(ROOT):
+        return Result("", False, "NOT checked: TypeScript and ESLint could not be installed")
+    return Result("", lint(ROOT), "TypeScript's checker, ESLint")
+
+
+def quick() -> Result:
+    """The tests that take a moment each."""
+    return pytest("quick", "-m", QUICK)
 
 
 def tests() -> Result:
     """Unit and property tests."""
-    return pytest("tests", "tests", *(f"--ignore={folder}" for folder in IN_BROWSER))
+    return pytest("tests", "-m", ALL_ELSE)
 
 
 def book() -> Result:
@@ -106,26 +118,25 @@ def pages() -> Result:
     except NoBrowserError as error:
         print(error, file=sys.stderr)
         return Result("", False, "not tried: no Chromium")
-    return pytest("pages", *IN_BROWSER, CHROMIUM=chromium)
+    return pytest("pages", "-m", IN_BROWSER, CHROMIUM=chromium)
 
 
-def main() -> int:
-    """Runs all steps."""
+CHECK: tuple[Callable[[], Result], ...] = (style, types, scripts, quick)
+TEST: tuple[Callable[[], Result], ...] = (style, types, scripts, tests, book, pages)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Takes all steps, whatever becomes of each."""
+    parser = argparse.ArgumentParser("python -m tools.check", description="Checks the project.")
+    parser.add_argument("--all", action="store_true", help="with slow tests, chapters and pages")
+    steps = TEST if parser.parse_args(arguments).all else CHECK
     REPORTS.mkdir(parents=True, exist_ok=True)
-    steps: dict[str, Callable[[], Result]] = {
-        "style": style,
-        "types": types,
-        "scripts": scripts,
-        "tests": tests,
-        "book": book,
-        "pages": pages,
-    }
     results = []
-    for name, step in steps.items():
-        print(f"\n== {name}: {step.__doc__}", flush=True)
+    for step in steps:
+        print(f"\n== {step.__name__}: {step.__doc__}", flush=True)
         started = time.monotonic()
         result = step()
-        result.step, result.seconds = name, time.monotonic() - started
+        result.step, result.seconds = step.__name__, time.monotonic() - started
         results.append(result)
 
     print("\nWhat was proved:")

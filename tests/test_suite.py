@@ -1,0 +1,57 @@
+"""The tests themselves: what they need is known, and none is a library for others."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+TESTS = Path(__file__).parent
+FILES = sorted(TESTS.rglob("*.py"))
+
+CASES = """
+import pytest
+
+@pytest.fixture
+def browser():
+    raise AssertionError("started for a test that was to be left out")
+
+@pytest.fixture
+def page(browser):
+    return browser
+
+def test_directly(browser): pass
+def test_through_another(page): pass
+def test_without(): pass
+"""
+
+
+def imported(file: Path) -> set[str]:
+    """The modules that a file imports, by their full names."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file}: import by the full name, not relatively"
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+            found.add(str(node.module))
+    return found
+
+
+def test_no_file_of_tests_is_imported_by_another() -> None:
+    """What two of them need stands in a file of helpers."""
+    pairs = [(file.relative_to(TESTS), name) for file in FILES for name in imported(file)]
+    assert [pair for pair in pairs if re.search(r"\btest_", pair[1])] == []
+
+
+def test_a_test_that_reaches_the_browser_can_be_left_out_by_marker(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text(
+        "from tests.conftest import pytest_collection_modifyitems\n"
+    )
+    (tmp_path / "test_cases.py").write_text(CASES)
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "not browser", "-p", "no:cacheprovider"]
+    command += ["-c", str(TESTS.parent / "pyproject.toml"), f"--rootdir={tmp_path}", str(tmp_path)]
+    done = subprocess.run(command, cwd=TESTS.parent, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert "1 passed, 2 deselected" in done.stdout

@@ -1,0 +1,165 @@
+"""What the workflows may do: only what was tested is published, no stranger comes near a key."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tools.book import execution_key
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted((ROOT / ".github/workflows").glob("*.yml"))
+# `on` is a truth value to a reader of YAML 1.1.
+WORKFLOWS = {
+    path.name: yaml.safe_load(path.read_text().replace("\non:", "\n'on':")) for path in FILES
+}
+JOBS = {
+    f"{name} {job}": content
+    for name, workflow in WORKFLOWS.items()
+    for job, content in workflow["jobs"].items()
+}
+PUBLISHING = [name for name, job in JOBS.items() if "write" in job["permissions"].values()]
+
+
+def steps(job: str, action: str = "") -> list[dict[str, Any]]:
+    """The steps of a job, or those that use an action."""
+    return [step for step in JOBS[job]["steps"] if step.get("uses", "").startswith(action)]
+
+
+def scripts(job: str) -> str:
+    return "\n".join(step.get("run", "") for step in JOBS[job]["steps"])
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_a_workflow_may_nothing_and_its_jobs_what_they_name(name: str) -> None:
+    assert WORKFLOWS[name]["permissions"] == {}
+    for job in WORKFLOWS[name]["jobs"].values():
+        assert isinstance(job["permissions"], dict)
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_no_event_gives_a_strangers_commit_the_rights_of_this_repository(name: str) -> None:
+    assert set(WORKFLOWS[name]["on"]) <= {"push", "pull_request", "schedule", "workflow_dispatch"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_actions_are_pinned_by_commit_with_their_version_beside(path: Path) -> None:
+    used = re.findall(r"uses: *(.*)", path.read_text())
+    assert used
+    for action in used:
+        assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action), action
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_checkout_keeps_no_credentials_and_refuses_the_code_of_forks(job: str) -> None:
+    text = "".join(path.read_text() for path in FILES)
+    versions = re.findall(r"actions/checkout@\w+ # v(\d+)", text)
+    assert {int(version) >= 7 for version in versions} == {True}, "v7 refuses what v4 to v6 took"
+    for step in steps(job, "actions/checkout"):
+        assert step["with"] == {"persist-credentials": False}
+
+
+def test_only_a_push_to_main_is_published() -> None:
+    assert PUBLISHING == ["test.yml publish"]
+    job = JOBS["test.yml publish"]
+    assert job["if"] == "github.event_name == 'push' && github.ref == 'refs/heads/main'"
+    assert job["permissions"] == {"contents": "write"}
+    assert WORKFLOWS["test.yml"]["on"]["push"] == {"branches": ["main"]}
+
+
+def test_what_is_published_is_what_was_tested_in_the_same_run() -> None:
+    assert JOBS["test.yml publish"]["needs"] == "test"
+    (download,) = steps("test.yml publish", "actions/download-artifact")
+    assert download["with"] == {"name": "site", "path": "site"}, "of this run and no other"
+    told = JOBS["test.yml test"]["steps"]
+    (upload,) = [s for s in steps("test.yml test", "actions/upload") if s["with"]["name"] == "site"]
+    assert upload["with"]["path"] == "_build/html"
+    (tested,) = [step for step in told if step.get("run") == ".ci/run"]
+    assert told.index(tested) < told.index(upload)
+    assert "always" not in upload["if"]
+
+
+def test_the_job_that_may_write_runs_no_code_of_the_repository() -> None:
+    used = {step["uses"].split("@")[0] for step in steps("test.yml publish") if "uses" in step}
+    assert used == {"actions/download-artifact"}
+    commands = {line.split()[0] for line in scripts("test.yml publish").splitlines() if line}
+    assert commands <= {"touch", "export", "git", "#"}
+
+
+@pytest.mark.parametrize("job", [name for name in JOBS if name not in PUBLISHING])
+def test_a_job_that_runs_our_code_only_reads(job: str) -> None:
+    assert JOBS[job]["permissions"] == {"contents": "read"}
+    assert "token" not in str(JOBS[job]).lower()
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_no_text_of_an_event_becomes_part_of_a_script(job: str) -> None:
+    assert "${{" not in scripts(job)
+
+
+def test_publishing_makes_the_branch_of_the_site_as_it_is(tmp_path: Path) -> None:
+    """The very script, with a bare repository of this disk in the place of GitHub's."""
+    remote = tmp_path / "owner/book.git"
+    subprocess.run(["git", "init", "--quiet", "--bare", str(remote)], check=True)
+    (tmp_path / "site/notebooks").mkdir(parents=True)
+    (tmp_path / "site/index.html").write_text("the book")
+    (tmp_path / "site/notebooks/masks.ipynb").write_text("{}")
+    (tmp_path / "site/.gitignore").write_text("*.ipynb\n")
+    environ = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "TOKEN": "never-shown",
+        "RUNNER_TEMP": str(tmp_path),
+        "GITHUB_SERVER_URL": f"file://{tmp_path}",
+        "GITHUB_REPOSITORY": "owner/book",
+        "GITHUB_SHA": "0123456789",
+    }
+    script = scripts("test.yml publish")
+    for _ in range(2):  # what is published is replaced
+        subprocess.run(["bash", "-ec", script], cwd=tmp_path, env=environ, check=True)
+        subprocess.run(["rm", "-r", str(tmp_path / "pages")], check=True)
+    git = ["git", f"--git-dir={remote}"]
+    listed = subprocess.check_output([*git, "ls-tree", "-r", "--name-only", "gh-pages"], text=True)
+    files = {".gitignore", ".nojekyll", "index.html", "notebooks/masks.ipynb"}
+    assert set(listed.split()) == files
+    assert "never-shown" not in subprocess.check_output([*git, "log", "-p", "gh-pages"], text=True)
+
+
+def test_the_cache_of_chapters_is_named_by_what_their_outputs_depend_on(tmp_path: Path) -> None:
+    (step,) = [step for step in JOBS["test.yml test"]["steps"] if step.get("id") == "chapters"]
+    environ = {**os.environ, "GITHUB_OUTPUT": str(tmp_path / "output")}
+    subprocess.run(["bash", "-ec", step["run"]], cwd=ROOT, env=environ, check=True)
+    assert (tmp_path / "output").read_text() == f"key={execution_key(ROOT)}\n"
+    (cache,) = steps("test.yml test", "actions/cache")
+    assert cache["with"]["key"].startswith("chapters-${{ steps.chapters.outputs.key }}-")
+    assert "hashFiles('book/**/*.md')" in cache["with"]["key"]
+    assert cache["with"]["restore-keys"] == "chapters-${{ steps.chapters.outputs.key }}-"
+
+
+def test_dead_links_are_named_and_turn_nothing_down(tmp_path: Path) -> None:
+    """Sphinx's report as it writes it, through the workflow's script."""
+    report = tmp_path / "_build/links"
+    report.mkdir(parents=True)
+    (report / "output.json").write_text("{}\n")
+    (report / "output.txt").write_text(
+        "book/welcome.md:7: [broken] https://gone.example/: 404 Client Error\n"
+        "book/welcome.md:9: [redirected permanently] https://old.example/ to https://new.example/\n"
+    )
+    script = JOBS["links.yml links"]["steps"][-1]["run"]
+    said = subprocess.check_output(["bash", "-ec", script], cwd=tmp_path, text=True)
+    expected = "::warning file=book/welcome.md,line=7::https://gone.example/: 404 Client Error\n"
+    assert said == expected
+    (report / "output.json").write_text("")
+    assert subprocess.run(["bash", "-ec", script], cwd=tmp_path, check=False).returncode != 0
+
+
+def test_new_releases_of_actions_and_packages_are_proposed() -> None:
+    settings = yaml.safe_load((ROOT / ".github/dependabot.yml").read_text())
+    assert settings["version"] == 2
+    kinds = {update["package-ecosystem"]: update for update in settings["updates"]}
+    assert set(kinds) >= {"github-actions", "pip"}
+    assert all(update["schedule"]["interval"] for update in kinds.values())

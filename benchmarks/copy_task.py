@@ -7,11 +7,11 @@ from typing import Any
 import torch
 
 from transformer import Transformer, TransformerConfig
+from transformer.batching import TokenPair
 from transformer.data.copy_task import CopyTask
-from transformer.data.vocabulary import BOS_ID, EOS_ID, PAD_ID
 from transformer.decoding import greedy_search
+from transformer.text import BOS_ID, EOS_ID, PAD_ID
 from transformer.training import Trainer, TrainingConfig, make_batch
-from transformer.training.batching import TokenPair
 
 SEEDS = (0, 1, 2)
 N_TRAIN, N_TEST = 40_000, 1_000

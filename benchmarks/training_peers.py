@@ -22,6 +22,7 @@ from benchmarks.record import peer_versions
 from benchmarks.timing import THREADS, limited_threads, ratios, time_in_turn
 from benchmarks.torch_peer import torch_model
 from transformer import Transformer, TransformerConfig
+from transformer.batching import TokenPair
 from transformer.data.copy_task import CopyTask
 from transformer.training import (
     Batch,
@@ -30,7 +31,6 @@ from transformer.training import (
     padding_share,
     token_batches,
 )
-from transformer.training.batching import TokenPair
 
 SHAPE: dict[str, Any] = {"n_layers": 3, "d_model": 256, "d_ff": 1024, "n_heads": 4, "dropout": 0.1}
 SMOOTHING = 0.1

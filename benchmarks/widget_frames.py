@@ -18,8 +18,7 @@ from playwright.sync_api import Browser, sync_playwright
 from tools.browser import FLAGS, ensure_chromium
 from tools.widget_pages import WidgetSite, widget_site
 from transformer import Transformer, TransformerConfig
-from transformer.data.vocabulary import BOS_ID, EOS_ID
-from transformer.text import WordTokenizer
+from transformer.text import BOS_ID, EOS_ID, WordTokenizer
 from transformer.translation import Translator
 from transformer.widgets import (
     AttentionHeads,

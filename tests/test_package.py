@@ -15,11 +15,11 @@ PACKAGE = Path(transformer.__file__).parent
 # A file or folder of the package, and the floor that it stands on.
 FLOORS = {
     **dict.fromkeys(["config", "masks", "attention", "embedding", "layers", "runtime", "files"], 1),
-    **dict.fromkeys(["bpe", "settings"], 1),
+    **dict.fromkeys(["settings", "batching", "text"], 1),
     **dict.fromkeys(["model", "introspect"], 2),
-    **dict.fromkeys(["decoding", "training", "head_measures"], 3),
-    **dict.fromkeys(["data", "text", "translation", "evaluation", "error_features"], 4),
-    **dict.fromkeys(["tasks", "corpus_tasks", "runs", "results", "shipped"], 4),
+    **dict.fromkeys(["decoding", "weights", "training", "head_measures"], 3),
+    **dict.fromkeys(["data", "translation", "evaluation", "error_features"], 4),
+    **dict.fromkeys(["tasks", "runs", "results", "shipped"], 4),
     "figures": 5,
     "widgets": 6,
     **dict.fromkeys(["cli", "__main__"], 7),

@@ -9,7 +9,7 @@ import torch
 from tools.publish_model import LARGEST, card
 from transformer.data.multi30k import load_multi30k
 from transformer.shipped import shipped_folder, shipped_model
-from transformer.training.checkpoints import load_tensors
+from transformer.weights import load_tensors
 
 TEST = "test_2016_flickr"
 

@@ -4,9 +4,8 @@ import pytest
 import torch
 
 from transformer import Transformer, TransformerConfig
-from transformer.data.vocabulary import EOS_ID
 from transformer.evaluation import score
-from transformer.text import WordTokenizer
+from transformer.text import EOS_ID, WordTokenizer
 from transformer.translation import Translator
 
 WORDS = ["ein", "Hund", "läuft", "schläft", "."]

@@ -15,8 +15,8 @@ from transformer.data.parallel import DataError
 from transformer.files import FileError, write_atomically
 from transformer.runs import RunError, load_run
 from transformer.tasks import multi30k_splits
-from transformer.training.checkpoints import model_tensors, save_tensors
 from transformer.translation import Translator
+from transformer.weights import model_tensors, save_tensors
 
 LARGEST = 16 * 2**20  # bytes of weights that a clone of the repository may cost
 BEAMS = (1, 4)

@@ -9,13 +9,14 @@ from typing import Annotated, Any
 
 import typer
 
-from transformer.corpus_tasks import CAMPAIGNS, CORPUS_TASKS
 from transformer.data.corpora import iwslt_splits, text_splits
 from transformer.data.parallel import DataError
 from transformer.files import FileError, write_atomically
 from transformer.runs import RunError, average_run, load_run, train_task
 from transformer.runtime import pick_device
 from transformer.tasks import (
+    CAMPAIGNS,
+    CORPUS_TASKS,
     TASKS,
     chosen_split,
     copy_splits,

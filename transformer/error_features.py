@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 
-from transformer.data.vocabulary import UNK_ID
-from transformer.text import Tokenizer
+from transformer.text import UNK_ID, Tokenizer
 
 MANY_PIECES = 4
 RULES = {

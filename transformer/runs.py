@@ -18,8 +18,8 @@ from transformer.model import Transformer
 from transformer.tasks import Task
 from transformer.text import load_tokenizer, save_tokenizer
 from transformer.training import Trainer, average_models
-from transformer.training.checkpoints import kept_weights
 from transformer.translation import Translator
+from transformer.weights import kept_weights
 
 
 class RunError(Exception):

@@ -8,14 +8,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.data.vocabulary import BOS_ID, EOS_ID
+from transformer.batching import pad, token_batches
 from transformer.decoding import Hypothesis, beam_search, greedy_search
 from transformer.evaluation import Scores, score
 from transformer.introspect import record_attention
 from transformer.model import Transformer
-from transformer.text import Tokenizer, load_tokenizer, save_tokenizer
-from transformer.training.batching import pad, token_batches
-from transformer.training.checkpoints import load_model, save_model
+from transformer.text import BOS_ID, EOS_ID, Tokenizer, load_tokenizer, save_tokenizer
+from transformer.weights import load_model, save_model
 
 # Section 6.1: the output may be as long as the input and 50 tokens more.
 EXTRA_LENGTH = 50

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from benchmarks import copy_task
 from tests.helpers import seeds
 from transformer.data.copy_task import CopyTask
-from transformer.data.vocabulary import SPECIALS
+from transformer.text import SPECIALS
 
 tasks = st.builds(
     lambda n_symbols, low, extra: CopyTask(n_symbols, low, low + extra),

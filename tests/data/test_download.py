@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from transformer.corpus_tasks import CAMPAIGNS
 from transformer.data import download, multi30k, sources
 from transformer.data.corpora import iwslt_corpus
 from transformer.data.download import fetch
 from transformer.data.parallel import DataError
 from transformer.data.sources import CORPORA, fetch_corpus
+from transformer.tasks import CAMPAIGNS
 
 CONTENT = bytes(range(256)) * 40
 SHA256 = hashlib.sha256(CONTENT).hexdigest()

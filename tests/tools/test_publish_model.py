@@ -10,8 +10,8 @@ from tools import publish_model
 from transformer.data.parallel import ParallelText
 from transformer.runs import train_task
 from transformer.tasks import copy_task
-from transformer.training.checkpoints import load_tensors
 from transformer.translation import Translator
+from transformer.weights import load_tensors
 
 TINY = {"d_model": 16, "d_ff": 16, "n_heads": 2, "n_layers": 1}
 SPLITS = {"valid": ParallelText(["1 2", "3 4"], ["1 2", "3 4"])}

@@ -20,7 +20,7 @@ import torch.utils.tensorboard  # once, for all children
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.training.trainers import small_trainer
-from transformer.training.checkpoints import load_tensors
+from transformer.weights import load_tensors
 
 SEED, STEPS, KILLS, LOG_EVERY, CHECKPOINT_EVERY = 7, 300, 20, 5, 10
 CHECKPOINT = "checkpoint.safetensors"

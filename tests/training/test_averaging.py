@@ -8,7 +8,7 @@ from helpers import small_model
 
 from transformer.runs import RunError, average_run, load_run, train_task
 from transformer.tasks import copy_task
-from transformer.training.checkpoints import (
+from transformer.weights import (
     CheckpointError,
     average_models,
     keep_weights,

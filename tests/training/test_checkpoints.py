@@ -17,7 +17,7 @@ from safetensors import safe_open
 from tests.helpers import sentences, small_model
 from tests.training.trainers import assert_identical, small_trainer, weights_of
 from transformer.files import FileError, write_atomically
-from transformer.training.checkpoints import (
+from transformer.weights import (
     CheckpointError,
     average_models,
     load_model,

@@ -12,8 +12,8 @@ from safetensors.torch import load_file
 
 from tests.training.trainers import assert_identical, small_trainer, weights_of
 from tests.training.workers import DROPPED, SCENARIOS, with_gradients
-from transformer.training.checkpoints import load_tensors
 from transformer.training.distributed import Workers, is_first, own_device, process_group
+from transformer.weights import load_tensors
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}

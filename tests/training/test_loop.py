@@ -26,7 +26,7 @@ from transformer.training import (
     noam_rate,
     token_batches,
 )
-from transformer.training.checkpoints import CheckpointError, load_model, load_tensors
+from transformer.weights import CheckpointError, load_model, load_tensors
 
 
 @pytest.fixture

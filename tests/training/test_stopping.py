@@ -21,8 +21,8 @@ from tests.training.trainers import (
 from transformer.runs import load_run, train_task
 from transformer.tasks import copy_task
 from transformer.training import TrainingConfig, make_batch, validation_loss, why_ended
-from transformer.training.checkpoints import load_model
 from transformer.training.stopping import best_evaluation, out_of_patience
+from transformer.weights import load_model
 
 SMALL = {"d_model": 16, "d_ff": 16, "n_heads": 2, "n_layers": 1}
 

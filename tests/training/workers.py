@@ -16,8 +16,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.training.trainers import random_pairs, small_trainer, weights_of
 from transformer.training import Trainer
-from transformer.training.checkpoints import save_tensors
 from transformer.training.distributed import process_group
+from transformer.weights import save_tensors
 
 # An epsilon of 1 makes Adam's step proportional to the gradient, not to its sign.
 PLAIN: dict[str, Any] = {"model": {"dropout": 0.0}, "steps": 6, "warmup": 1, "factor": 5.0}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from transformer.bpe import alphabet
+from transformer.text.bpe import alphabet
 from transformer.widgets import MergeExplorer
 
 WORDS, NEW = "words and how often they occur", "a word to split"

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from traitlets import TraitError
 
-from transformer.bpe import alphabet, apply_merges, merge_steps
+from transformer.text.bpe import alphabet, apply_merges, merge_steps
 from transformer.widgets import MergeExplorer
 from transformer.widgets.base import FRONT_ENDS
 

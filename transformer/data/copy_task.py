@@ -3,7 +3,7 @@
 import random
 from dataclasses import dataclass
 
-from transformer.data.vocabulary import SPECIALS
+from transformer.text import SPECIALS
 
 Pair = tuple[list[int], list[int]]
 

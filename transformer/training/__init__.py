@@ -1,7 +1,6 @@
 """Batches, loss, schedule and the training loop (section 5)."""
 
-from transformer.training.batching import Batch, make_batch, padding_share, token_batches
-from transformer.training.checkpoints import average_models
+from transformer.batching import Batch, make_batch, padding_share, token_batches
 from transformer.training.loop import Trainer
 from transformer.training.loss import (
     label_smoothing_loss,
@@ -12,6 +11,7 @@ from transformer.training.recorder import TrainingError
 from transformer.training.schedule import linear_cooldown, noam_rate
 from transformer.training.settings import TrainingConfig
 from transformer.training.stopping import why_ended
+from transformer.weights import average_models
 
 __all__ = [
     "Batch",

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count, islice
 
-from transformer.training.batching import Batch, TokenPair, make_batch, token_batches
+from transformer.batching import Batch, TokenPair, make_batch, token_batches
 from transformer.training.distributed import Workers
 from transformer.training.settings import TrainingConfig
 

@@ -7,11 +7,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from transformer.batching import Batch, TokenPair
 from transformer.model import Transformer
 from transformer.runtime import pick_device
 from transformer.training import stopping
-from transformer.training.batching import Batch, TokenPair
-from transformer.training.checkpoints import keep_weights, save_model
 from transformer.training.distributed import Workers, own_device
 from transformer.training.loader import BatchLoader
 from transformer.training.loss import label_smoothing_loss
@@ -20,6 +19,7 @@ from transformer.training.recorder import Metrics, Recorder, require_finite
 from transformer.training.schedule import linear_cooldown, noam_rate
 from transformer.training.settings import TrainingConfig
 from transformer.training.state import load_state, save_state
+from transformer.weights import keep_weights, save_model
 
 CHECKPOINT = "checkpoint.safetensors"
 

@@ -8,8 +8,8 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from transformer.batching import TokenPair, make_batch, token_batches
 from transformer.model import Transformer
-from transformer.training.batching import TokenPair, make_batch, token_batches
 
 
 def label_smoothing_loss(

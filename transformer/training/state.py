@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from transformer.training.batching import TokenPair
-from transformer.training.checkpoints import (
+from transformer.batching import TokenPair
+from transformer.training.settings import REPORTING, TrainingConfig
+from transformer.weights import (
     CheckpointError,
     load_model_tensors,
     load_tensors,
     model_tensors,
     save_tensors,
 )
-from transformer.training.settings import REPORTING, TrainingConfig
 
 if TYPE_CHECKING:
     from transformer.training.loop import Trainer

@@ -7,9 +7,9 @@ from typing import Any
 
 from transformer.files import write_atomically
 from transformer.model import Transformer
-from transformer.training.checkpoints import save_model
 from transformer.training.distributed import Workers
 from transformer.training.settings import TrainingConfig
+from transformer.weights import save_model
 
 FOLDER = "best"
 # What `stop_on` names: the metric, and whether more of it is better.

@@ -9,6 +9,7 @@ import traitlets
 from transformer.decoding import SearchTree, beam_search
 from transformer.decoding.beam import penalty
 from transformer.model import Transformer
+from transformer.text import SPACE
 from transformer.widgets.base import Number, Widget
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 MOST_BEGINNINGS = 8
 MOST_ALPHA = 2.0
 DIGITS = 5  # of each logarithm that the page gets
-SPACE = "▁"
 
 
 @runtime_checkable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-from transformer.bpe import (
+from transformer.text.bpe import (
     SPACE,
     Pair,
     Pieces,
@@ -95,7 +95,7 @@ class MergeExplorer(Widget):
 
     @property
     def counts(self) -> dict[str, int]:
-        """The words with their mark, as `transformer.bpe` reads them, and how often they occur."""
+        """The words with their mark, as `text.bpe` reads them, and how often they occur."""
         return {self.marked(word): count for word, count in self.words}
 
     @property

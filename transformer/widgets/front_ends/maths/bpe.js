@@ -1,5 +1,5 @@
 // @ts-check
-// Byte-pair encoding in the browser's language; tests hold it equal to transformer.bpe.
+// Byte-pair encoding in the browser's language; tests hold it equal to transformer.text.bpe.
 
 /**
  * @typedef {[string, number]} CountedWord

@@ -9,8 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transformer.corpus_tasks import CORPUS_TASKS
-from transformer.tasks import multi30k_task
+from transformer.tasks import CORPUS_TASKS, multi30k_task
 from transformer.training import Batch, make_batch, padding_share, token_batches
 
 MARKS = {"bos_id": 1, "eos_id": 2, "pad_id": 0}

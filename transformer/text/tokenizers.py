@@ -8,10 +8,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from transformer.data.vocabulary import SPECIALS, UNK_ID
 from transformer.files import write_atomically
-
-SPACE = "▁"
+from transformer.text.bpe import SPACE
+from transformer.text.specials import SPECIALS, UNK_ID
 
 
 @runtime_checkable

@@ -11,7 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tokenizers import models, trainers
 
-from transformer.bpe import (
+from transformer.data.multi30k import load_multi30k
+from transformer.text import BPETokenizer
+from transformer.text.bpe import (
     Pair,
     alphabet,
     apply_merges,
@@ -21,8 +23,6 @@ from transformer.bpe import (
     token_count,
     word_counts,
 )
-from transformer.data.multi30k import load_multi30k
-from transformer.text import BPETokenizer
 
 SENNRICH = {"low": 5, "lowest": 2, "newer": 6, "wider": 3}
 

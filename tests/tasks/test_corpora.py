@@ -5,11 +5,10 @@ import json
 import pytest
 
 from tests.data.releases import folder_of, release
-from transformer import corpus_tasks
-from transformer.corpus_tasks import CORPUS_TASKS, LARGE, SMALL, iwslt_task, text_task
 from transformer.data.iwslt import load_iwslt
 from transformer.results import result_of_run
 from transformer.runs import load_run, train_task
+from transformer.tasks import CORPUS_TASKS, LARGE, SMALL, corpora, iwslt_task, text_task
 
 TINY = {"d_model": 16, "d_ff": 16, "n_heads": 2, "n_layers": 1}
 SETS = {"TED.dev2010": 30, "TED.tst2013": 300, "TED.tst2014": 8}
@@ -22,7 +21,7 @@ def talks(tmp_path):
 
 @pytest.mark.parametrize(("few", "recipe"), [(50_000, SMALL), (100, LARGE)])
 def test_the_recipe_is_chosen_by_the_number_of_pairs(talks, monkeypatch, few, recipe):
-    monkeypatch.setattr(corpus_tasks, "FEW_PAIRS", few)
+    monkeypatch.setattr(corpora, "FEW_PAIRS", few)
     task = iwslt_task("iwslt16", talks, vocab_size=320)
     _, shape, settings = recipe
     assert {name: getattr(task.config, name) for name in shape} == shape

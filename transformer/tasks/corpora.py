@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from transformer.data.corpora import Corpus, iwslt_corpus, text_corpus
-from transformer.tasks import Settings, Task, build_task
+from transformer.tasks.task import Settings, Task, build_task
 from transformer.text import BPETokenizer
 
 FEW_PAIRS = 50_000

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from transformer.data.toy_german import toy_german
-from transformer.data.vocabulary import UNK_ID
 from transformer.tasks import (
     Task,
     copy_splits,
@@ -15,6 +14,7 @@ from transformer.tasks import (
     toy_german_splits,
     toy_german_task,
 )
+from transformer.text import UNK_ID
 
 
 def test_the_copy_task_is_judged_by_sequences_that_it_has_not_seen() -> None:

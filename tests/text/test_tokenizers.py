@@ -6,8 +6,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from transformer.data.vocabulary import BOS_ID, EOS_ID, PAD_ID, SPECIALS, UNK_ID
-from transformer.text import BPETokenizer, WordTokenizer, load_tokenizer, save_tokenizer
+from transformer.text import (
+    BOS_ID,
+    EOS_ID,
+    PAD_ID,
+    SPECIALS,
+    UNK_ID,
+    BPETokenizer,
+    WordTokenizer,
+    load_tokenizer,
+    save_tokenizer,
+)
 
 TEXTS = [
     "Der alte Mann sah einen kleinen Hund.",

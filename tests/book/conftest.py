@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -10,6 +11,27 @@ from tools.widget_pages import serving
 
 ROOT = Path(__file__).resolve().parents[2]
 HTML = ROOT / "_build" / "html"
+
+
+class View(NamedTuple):
+    """A window, and the reader's choice of light or dark."""
+
+    width: int
+    height: int
+    scheme: str
+
+
+DESK, PHONE = (1280, 900), (360, 740)
+
+
+def views_of(number: int) -> list[View]:
+    """The two views in which a page is seen.
+
+    Each page is seen at a desk and on a phone, by day and by night; what all pages share (the bars,
+    the search) is seen in all four combinations, since the next page has the other two.
+    """
+    schemes = ("light", "dark") if number % 2 == 0 else ("dark", "light")
+    return [View(*size, scheme) for size, scheme in zip((DESK, PHONE), schemes, strict=True)]
 
 
 def built_documents() -> list[str]:
@@ -21,9 +43,14 @@ def built_documents() -> list[str]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """One test a page; without a book one test that fails and says so."""
-    if "document" in metafunc.fixturenames:
-        metafunc.parametrize("document", built_documents() or ["no-book"], scope="module")
+    """One test a page, or one a view of it; without a book one test that fails and says so."""
+    documents = built_documents() or ["no-book"]
+    if "view" in metafunc.fixturenames:
+        views = [(d, view) for n, d in enumerate(documents) for view in views_of(n)]
+        names = [f"{document}-{view.width}px-{view.scheme}" for document, view in views]
+        metafunc.parametrize(("document", "view"), views, ids=names, scope="module")
+    elif "document" in metafunc.fixturenames:
+        metafunc.parametrize("document", documents, scope="module")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin, urlparse
 
 import axe_playwright_python
@@ -13,7 +14,7 @@ from playwright.sync_api import Browser, Page, Response
 
 HTML = Path(__file__).resolve().parents[2] / "_build" / "html"
 AXE = Path(axe_playwright_python.__file__).parent / "axe.min.js"
-DESK, PHONE = (1280, 900), (360, 740)
+PHONE = {"width": 360, "height": 740}
 BAD_CONSOLE = ("error", "warning")
 OPEN_ALL = """() => {
   for (const box of document.querySelectorAll('details')) box.open = true;
@@ -31,7 +32,6 @@ THIN_CODE = """() => {
   });
   for (const span of alike) span.replaceWith(...span.childNodes);
 }"""
-VIEWS = [(size, scheme) for size in (DESK, PHONE) for scheme in ("light", "dark")]
 
 
 @dataclass
@@ -52,15 +52,12 @@ def wake_widgets(page: Page) -> None:
     page.evaluate("scrollTo(0, 0)")
 
 
-@pytest.fixture(scope="module", params=VIEWS, ids=lambda view: f"{view[0][0]}px-{view[1]}")
-def opened(
-    request: pytest.FixtureRequest, browser: Browser, site: str, document: str
-) -> Iterator[Opened]:
+@pytest.fixture(scope="module")
+def opened(browser: Browser, site: str, document: str, view: Any) -> Iterator[Opened]:
     """The document, opened; any request to another host is refused and noted."""
-    (width, height), scheme = request.param
     context = browser.new_context(
-        viewport={"width": width, "height": height},
-        color_scheme=scheme,
+        viewport={"width": view.width, "height": view.height},
+        color_scheme=view.scheme,
         reduced_motion="reduce",
     )
     page = context.new_page()
@@ -160,7 +157,7 @@ def test_paper_shows_the_pictures_of_widgets(opened: Opened) -> None:
 
 def test_a_first_visit_is_light(browser: Browser, site: str, document: str) -> None:
     """All that a page loads but its pictures, its widgets included, compressed as servers do."""
-    context = browser.new_context(viewport={"width": PHONE[0], "height": PHONE[1]})
+    context = browser.new_context(viewport=PHONE)
     page = context.new_page()
     loaded: list[Response] = []
     page.on("response", lambda response: loaded.append(response))

@@ -68,7 +68,7 @@ def test_an_empty_range_of_lengths_is_an_error(low, high):
         CopyTask(10, low, high)
 
 
-# One seed shows that the model learns, and notices when it does not; the others that it is not luck.
+# One seed notices when the model no longer learns; the others show that the first was no luck.
 first, *others = copy_task.SEEDS
 seeds_of_training = [first, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in others)]
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.helpers import small_model
 
+from tests.helpers import small_model
 from transformer.runs import RunError, average_run, load_run, train_task
 from transformer.tasks import copy_task
 from transformer.weights import (

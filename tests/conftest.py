@@ -43,19 +43,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(mark)
 
 
-REAL_DATA = ROOT.parent / "shared" / "data"
+def named_data() -> Path | None:
+    """The folder of the real corpora, with multi30k/ and iwslt16/ in it: $TRANSFORMER_TEST_DATA."""
+    named = os.environ.get("TRANSFORMER_TEST_DATA")
+    if named and not Path(named).is_dir():
+        pytest.fail(f"TRANSFORMER_TEST_DATA is {named}, which is not a folder")
+    return Path(named) if named else None
 
 
 @pytest.fixture(scope="session")
 def real_data() -> Path:
-    """The folder of real data (with multi30k/ in it): $TRANSFORMER_TEST_DATA or ../shared/data."""
-    named = os.environ.get("TRANSFORMER_TEST_DATA")
-    path = Path(named) if named else REAL_DATA
-    if path.is_dir():
-        return path
-    if named:
-        pytest.fail(f"TRANSFORMER_TEST_DATA is {named}, which is not a folder")
-    pytest.skip(f"no real data: set TRANSFORMER_TEST_DATA, or put it into {path}")
+    """The real corpora, for tests of what only they have: their sizes, their language."""
+    return named_data() or pytest.skip("needs the real corpora: set TRANSFORMER_TEST_DATA")
+
+
+@pytest.fixture(scope="session")
+def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The real corpora, or where there are none, our own sentences in their formats."""
+    from tests.data.excerpt import write_excerpt
+
+    return named_data() or write_excerpt(tmp_path_factory.mktemp("corpora"))
 
 
 @pytest.fixture(scope="session")

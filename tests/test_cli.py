@@ -240,10 +240,10 @@ def test_a_run_without_its_end_cannot_translate(copy_run: Path, tmp_path) -> Non
 
 
 def test_a_killed_multi30k_run_ends_with_the_weights_of_one_that_was_not(
-    real_data: Path, tmp_path
+    corpora: Path, tmp_path
 ) -> None:
-    """The real data, killed with SIGKILL between and during checkpoints, and resumed."""
-    command = ["train", "multi30k", "--data", str(real_data / "multi30k"), "--steps", "30", *TINY]
+    """A corpus in files, killed with SIGKILL between and during checkpoints, and resumed."""
+    command = ["train", "multi30k", "--data", str(corpora / "multi30k"), "--steps", "30", *TINY]
     command += ["--checkpoint-every", "3", "--max-tokens", "256", "--evaluate-every", "20"]
     command += ["--dropout", "0.1", "--evaluate-sentences", "2", "--no-score"]
     whole, broken = tmp_path / "whole", tmp_path / "broken"

@@ -70,19 +70,27 @@ def test_the_real_sets_parse_whole(real_data):
     found = load_iwslt(real_data / "iwslt16")
     assert {name: len(text) for name, text in found.sets.items()} == REAL
     assert sum(REAL.values()) == 11_825
-    assert found.train is None
-    for text in found.sets.values():
-        for side in (text.source, text.target):
-            assert all(line and line == line.strip() for line in side)
-            assert not any("<seg" in line or "&amp;" in line for line in side)
     tst2014 = found.sets["TED.tst2014"]
     assert tst2014.source[2] == "Sie war eine 26-jährige Frau namens Alex."
     assert tst2014.target[2] == "She was a 26-year-old woman named Alex."
 
 
-def test_the_other_direction_is_the_same_text_turned(real_data):
-    there = load_iwslt(real_data / "iwslt16").sets["TEDX.dev2012"]
-    back = load_iwslt(real_data / "iwslt16", source="en", target="de").sets["TEDX.dev2012"]
+def test_every_segment_of_the_campaigns_files_is_a_line(corpora):
+    found = load_iwslt(corpora / "iwslt16")
+    assert found.train is None
+    assert list(found.sets) == list(REAL)
+    for name, text in found.sets.items():
+        path = corpora / f"iwslt16/IWSLT16.{name}.de-en.de.xml"
+        assert len(text) == path.read_text(encoding="utf-8").count("<seg ")
+        for side in (text.source, text.target):
+            assert all(line and line == line.strip() for line in side)
+            assert not any("<seg" in line or "&amp;" in line for line in side)
+    assert any("&" in line for text in found.sets.values() for line in text.source)
+
+
+def test_the_other_direction_is_the_same_text_turned(corpora):
+    there = load_iwslt(corpora / "iwslt16").sets["TEDX.dev2012"]
+    back = load_iwslt(corpora / "iwslt16", source="en", target="de").sets["TEDX.dev2012"]
     assert (back.source, back.target) == (there.target, there.source)
 
 
@@ -238,8 +246,8 @@ def test_cleaning_says_what_it_dropped_and_why():
             clean(text, **wrong)
 
 
-def test_cleaning_keeps_nearly_all_real_talks(real_data):
-    for text in load_iwslt(real_data / "iwslt16").sets.values():
+def test_cleaning_keeps_nearly_all_of_the_talks(corpora):
+    for text in load_iwslt(corpora / "iwslt16").sets.values():
         kept, dropped = clean(text)
         assert len(kept) + sum(dropped.values()) == len(text)
         assert len(kept) > 0.98 * len(text)

@@ -25,9 +25,19 @@ def test_the_pinned_checksums_are_those_of_the_real_files(real_data) -> None:
         assert hashlib.sha256(content).hexdigest() == checksum, name
 
 
-def test_the_direction_can_be_turned(real_data) -> None:
-    there = load_multi30k(real_data / "multi30k")
-    back = load_multi30k(real_data / "multi30k", source="en", target="de")
+def test_each_file_is_read_whole_and_the_sides_belong_together(corpora) -> None:
+    corpus = load_multi30k(corpora / "multi30k")
+    parts = {"train": corpus.train, "val": corpus.valid, **corpus.tests}
+    assert sorted(f"{name}.{side}.gz" for name in parts for side in ("de", "en")) == sorted(SHA256)
+    for name, text in parts.items():
+        for language, lines in (("de", text.source), ("en", text.target)):
+            content = gzip.decompress((corpora / f"multi30k/{name}.{language}.gz").read_bytes())
+            assert lines == content.decode().removesuffix("\n").split("\n")
+
+
+def test_the_direction_can_be_turned(corpora) -> None:
+    there = load_multi30k(corpora / "multi30k")
+    back = load_multi30k(corpora / "multi30k", source="en", target="de")
     assert back.valid.source == there.valid.target
 
 

@@ -38,21 +38,21 @@ def test_toy_german_has_a_word_for_everything() -> None:
             assert task.tokenizer.decode(task.tokenizer.encode(line)) == line
 
 
-def test_multi30k_recipe_counts_epochs_in_steps(real_data) -> None:
+def test_multi30k_recipe_counts_epochs_in_steps(corpora) -> None:
     one, two = (
-        multi30k_task(real_data / "multi30k", training={"epochs": epochs}).training
+        multi30k_task(corpora / "multi30k", training={"epochs": epochs}).training
         for epochs in (1, 2)
     )
     assert two.steps == pytest.approx(2 * one.steps, abs=1)
     assert one.evaluate_every == one.steps
-    accumulated = multi30k_task(real_data / "multi30k", training={"epochs": 1, "accumulate": 4})
+    accumulated = multi30k_task(corpora / "multi30k", training={"epochs": 1, "accumulate": 4})
     assert accumulated.training.steps == pytest.approx(one.steps / 4, abs=1)
 
 
-def test_steps_override_epochs(real_data) -> None:
-    task = multi30k_task(real_data / "multi30k", training={"steps": 7})
+def test_steps_override_epochs(corpora) -> None:
+    task = multi30k_task(corpora / "multi30k", training={"steps": 7})
     assert task.training.steps == 7
-    assert multi30k_splits(real_data / "multi30k") == task.splits
+    assert multi30k_splits(corpora / "multi30k") == task.splits
 
 
 @pytest.mark.parametrize("task", [copy_task, small_toy_german_task])

@@ -163,3 +163,22 @@ def test_new_releases_of_actions_and_packages_are_proposed() -> None:
     kinds = {update["package-ecosystem"]: update for update in settings["updates"]}
     assert set(kinds) >= {"github-actions", "pip"}
     assert all(update["schedule"]["interval"] for update in kinds.values())
+
+
+def test_ci_uses_the_real_corpora_that_lie_beside_the_clone(tmp_path: Path) -> None:
+    (tmp_path / "clone/.ci").mkdir(parents=True)
+    (tmp_path / "clone/.ci/run").write_text((ROOT / ".ci/run").read_text())
+    make = tmp_path / "bin/make"
+    make.parent.mkdir()
+    make.write_text('#!/bin/sh\necho "$1 on ${TRANSFORMER_TEST_DATA:-our own sentences}"\n')
+    make.chmod(0o755)
+    environ = {"PATH": f"{make.parent}:{os.environ['PATH']}"}
+
+    def said(**more: str) -> str:
+        run = ["bash", str(tmp_path / "clone/.ci/run")]
+        return subprocess.check_output(run, env=environ | more, text=True).strip()
+
+    assert said() == "test on our own sentences"
+    (tmp_path / "shared/data").mkdir(parents=True)
+    assert said() == f"test on {tmp_path / 'shared/data'}"
+    assert said(TRANSFORMER_TEST_DATA="/elsewhere") == "test on /elsewhere"

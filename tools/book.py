@@ -3,7 +3,8 @@
 Jupyter Book does the work. This adds what it leaves to its user:
 
 - executions are cached by the text of a chapter; here also by the module that the chapters import;
-- chapters are executed one after another; here as many side by side as there are cores for;
+- chapters are executed one after another, against the clock; `tools/execute.py` executes them side
+  by side, says how far it is, and stops only what makes no progress;
 - Sphinx forgets the warnings of a build that failed, and the next one passes: here only a build
   that succeeded is ever continued;
 - one failing cell ends in a readable report instead of pages of log.
@@ -22,17 +23,13 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from html import unescape
 from pathlib import Path
 
-from tools.execute import execute_ahead
+from tools.durations import RECORDED, Durations, in_words
 
 FRONT_ENDS = "transformer/widgets/front_ends"
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
-EXECUTED = re.compile(r"^(?P<path>.+\.md): Executed notebook in (?P<seconds>[\d.]+) seconds")
-STARTED = re.compile(r"^(?P<path>.+\.md): Executing notebook using")
 PROBLEM = re.compile(r"(WARNING|ERROR|CRITICAL|Exception occurred|Extension error|Sphinx error)")
-STDERR = re.compile(r'<div class="output stderr[^"]*">(.*?)</pre>', re.DOTALL)
 NOISE = re.compile(r"^\[IPKernelApp\]|exception traceback saved|debugger will be slow")
 
 
@@ -57,7 +54,6 @@ class Built:
 class Outcome:
     """What one run of Jupyter Book did."""
 
-    executed: dict[str, float] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     code: int = 1
 
@@ -135,7 +131,7 @@ def kernel_environ(root: Path) -> dict[str, str]:
 
 
 def run_jupyter_book(root: Path, log_path: Path) -> Outcome:
-    """Runs Jupyter Book with every warning an error, and shows what it executes."""
+    """Runs Jupyter Book with every warning an error."""
     outcome = Outcome()
     ours = {"NO_COLOR": "1", "PYTHONUNBUFFERED": "1", **kernel_environ(root)}
     environ = {**os.environ, **ours}
@@ -155,11 +151,7 @@ def run_jupyter_book(root: Path, log_path: Path) -> Outcome:
         for raw in process.stdout:
             line = ANSI.sub("", raw).rstrip()
             log.write(line + "\n")
-            if match := STARTED.match(line):
-                print(f"  executing {name_of(root, match['path'])}", flush=True)
-            elif match := EXECUTED.match(line):
-                outcome.executed[name_of(root, match["path"])] = float(match["seconds"])
-            elif PROBLEM.search(line) and not NOISE.search(line):
+            if PROBLEM.search(line) and not NOISE.search(line):
                 outcome.problems.append(line.replace(f"{root}/", ""))
             elif outcome.problems and outcome.problems[-1].endswith(":"):
                 outcome.problems.append(f"  {line}")
@@ -167,51 +159,12 @@ def run_jupyter_book(root: Path, log_path: Path) -> Outcome:
     return outcome
 
 
-def name_of(root: Path, path: str) -> str:
-    """A chapter's document name, from the path in a log line."""
-    return Path(path).relative_to(root).with_suffix("").as_posix()
-
-
-def failing_cells(build: Path) -> Iterator[str]:
-    """For each chapter that failed: its name, the cell and the error."""
-    for report in files_under(build / "html" / "reports"):
-        text = ANSI.sub("", report.read_text())
-        name = report.relative_to(build / "html" / "reports").as_posix()
-        name = name.removesuffix(".err.log")
-        cell = re.search(r"-{18}\n(.*?)\n-{18}", text, re.DOTALL)
-        source = cell[1].splitlines() if cell else []
-        traceback = [line for line in text.splitlines() if line.strip()]
-        yield "\n".join(
-            [
-                f"The chapter {name} failed in this cell:",
-                *(f"    {line}" for line in source),
-                "with this error:",
-                *(f"    {line}" for line in traceback[-5:]),
-            ]
-        )
-
-
-def stderr_of(build: Path, name: str) -> Iterator[str]:
-    """What the cells of a chapter wrote to stderr, the beginning of it, from its page."""
-    page = build / "html" / f"{name}.html"
-    for shown in STDERR.findall(page.read_text() if page.exists() else ""):
-        lines = unescape(re.sub("<[^>]*>", "", shown)).strip().splitlines()
-        yield "\n".join(f"    {line}" for line in lines[:6])
-
-
-def show_failure(root: Path, outcome: Outcome, log_path: Path) -> None:
+def show_failure(outcome: Outcome, log_path: Path) -> None:
     """The few lines that say what to mend."""
     print("\nThe book was NOT built.", file=sys.stderr)
-    for text in failing_cells(root / "_build"):
-        print(f"\n{text}", file=sys.stderr)
-    # myst-nb repeats itself for each piece of output.
-    others = [line for line in dict.fromkeys(outcome.problems) if "mystnb.exec" not in line]
-    if others:
-        print("", *others, sep="\n", file=sys.stderr)
-    for name in dict.fromkeys(line.split(".md:")[0] for line in others if "mystnb.stderr" in line):
-        print(f"\nThe chapter {name} wrote to stderr:", file=sys.stderr)
-        print(*stderr_of(root / "_build", name), sep="\n", file=sys.stderr)
-    if not outcome.problems:
+    if outcome.problems:
+        print("", *dict.fromkeys(outcome.problems), sep="\n", file=sys.stderr)
+    else:
         print("", *log_path.read_text().splitlines()[-15:], sep="\n  ", file=sys.stderr)
     print(f"\nThe whole log: {log_path}", file=sys.stderr)
 
@@ -236,10 +189,12 @@ def warm_up() -> None:
         return
 
 
-def build_book(root: Path) -> Built | None:
-    """Builds the book of a folder into its `_build/html`; None when that failed."""
-    import yaml
+def build_book(root: Path, **limits: float) -> Built | None:
+    """Builds the book of a folder into its `_build/html`; None when that failed.
 
+    `limits` are those of `tools.execute.Limits`.
+    """
+    from tools.execute import Execution, Limits
     from tools.notebooks import write_notebooks
 
     started = time.monotonic()
@@ -274,19 +229,41 @@ def build_book(root: Path) -> Built | None:
         forget(build, ".doctrees", "html", "jupyter_execute")
 
     warm_up()
-    print("Building the book", flush=True)
-    log_path = build / "book.log"
-    notebooks = [path for path in sources if "format_name: myst" in path.read_text()]
-    timeout = yaml.safe_load((root / "_config.yml").read_text())["execute"]["timeout"]
-    cache, kernels = build / ".jupyter_cache", build / "kernels.log"
+    log_path, kernels = build / "book.log", build / "kernels.log"
+    notebooks = {
+        name: path
+        for name, path in zip(documents, sources, strict=True)
+        if "format_name: myst" in path.read_text()
+    }
+    measured = build / "durations.json"
+    durations = Durations.read(RECORDED, measured)
+    execution = Execution(build / ".jupyter_cache", notebooks, durations, Limits(**limits))
+    print(f"Building the book: about {in_words(execution.left())}", flush=True)
     kernels.unlink(missing_ok=True)
-    ahead = execute_ahead(cache, notebooks, timeout, kernel_environ(root), kernels)
-    outcome = run_jupyter_book(root, log_path)
-    if outcome.code != 0 or outcome.problems:
-        show_failure(root, outcome, log_path)
+    executed = execution.run(kernel_environ(root), kernels)
+    durations.chapters |= executed.seconds
+    durations.write(measured)
+    if executed.failures:
+        # Their pages would lack what their cells put out.
+        print("\nThe book was NOT built.", *executed.failures, sep="\n\n", file=sys.stderr)
         return None
-    write_notebooks(root, build / "html" / "notebooks", notebooks)
-    built = Built(len(sources), len(notebooks), ahead + len(outcome.executed))
+    begun, anew = time.monotonic(), not (build / "html").exists()
+    print(f"  the pages; about {in_words(durations.pages)} left", flush=True)
+    cached = execution.cached()
+    outcome = run_jupyter_book(root, log_path)
+    for _, path in execution.cached() - cached:
+        name = Path(path).relative_to(root)
+        outcome.problems.append(
+            f"{name}: Jupyter Book missed its outputs, and executed it unwatched"
+        )
+    if outcome.code != 0 or outcome.problems:
+        show_failure(outcome, log_path)
+        return None
+    write_notebooks(root, build / "html" / "notebooks", list(notebooks.values()))
+    if anew:
+        durations.pages = time.monotonic() - begun
+        durations.write(measured)
+    built = Built(len(sources), len(notebooks), len(executed.seconds))
     state = {"keys": keys, "pages": built.pages, "notebooks": built.notebooks}
     state["documents"] = documents
     state_path.write_text(json.dumps(state, indent=2) + "\n")
@@ -303,13 +280,27 @@ def main() -> int:
         action="store_true",
         help="print the key of the outputs, for which a cache of them is good, and stop",
     )
+    parser.add_argument(
+        "--idle",
+        type=float,
+        metavar="SECONDS",
+        help="stop a cell whose kernel does nothing for so long",
+    )
+    parser.add_argument(
+        "--processor",
+        type=float,
+        metavar="SECONDS",
+        help="stop a cell that has used so much processor time, for each of its threads",
+    )
     options = parser.parse_args()
     root = options.root.resolve()
     if options.print_key:
         print(execution_key(root))
         return 0
+    given = {"idle": options.idle, "processor": options.processor}
+    limits = {name: seconds for name, seconds in given.items() if seconds is not None}
     try:
-        return 0 if build_book(root) else 1
+        return 0 if build_book(root, **limits) else 1
     except OSError as error:
         print(f"\nThe book was NOT built: {error}", file=sys.stderr)
         return 1

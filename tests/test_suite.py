@@ -4,7 +4,13 @@ import ast
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.processes import run_program
 
 TESTS = Path(__file__).parent
 FILES = sorted(TESTS.rglob("*.py"))
@@ -52,6 +58,17 @@ def test_a_test_that_reaches_the_browser_can_be_left_out_by_marker(tmp_path: Pat
     (tmp_path / "test_cases.py").write_text(CASES)
     command = [sys.executable, "-m", "pytest", "-q", "-m", "not browser", "-p", "no:cacheprovider"]
     command += ["-c", str(TESTS.parent / "pyproject.toml"), f"--rootdir={tmp_path}", str(tmp_path)]
-    done = subprocess.run(command, cwd=TESTS.parent, capture_output=True, text=True, check=False)
+    done = run_program(command, timeout=300, cwd=TESTS.parent)
     assert done.returncode == 0, done.stdout
     assert "1 passed, 2 deselected" in done.stdout
+
+
+def test_a_program_that_hangs_is_ended_with_its_children(tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    program = f"sleep 60 & echo $! > {started}.part; mv {started}.part {started}; wait"
+    began = time.monotonic()
+    with pytest.raises(subprocess.TimeoutExpired):
+        run_program(["bash", "-c", program], timeout=3)
+    assert time.monotonic() - began < 50  # the child's hold on the pipes was not waited for
+    child = int(started.read_text())
+    assert not psutil.pid_exists(child) or psutil.Process(child).status() == "zombie"

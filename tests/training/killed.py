@@ -94,9 +94,11 @@ def finish(folder: Path) -> None:
         raise SystemExit(f"training in {folder.name} failed with status {status}")
 
 
-def wait_for(folder: Path, step: int) -> None:
-    """Look on until a run has reported `step`."""
+def wait_for(child: int, folder: Path, step: int) -> None:
+    """Look on until a child has reported `step`."""
     while len(reported(folder)) * LOG_EVERY < step:
+        if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            raise SystemExit(f"training in {folder.name} ended before step {step}")
         time.sleep(0.001)
 
 
@@ -126,7 +128,7 @@ def kill_one(folder: Path, rng: random.Random, seconds_per_step: float) -> str:
     if when == "in a step":
         child = start(folder)
         if steps >= LOG_EVERY:  # else it dies while it starts
-            wait_for(folder, before + steps)
+            wait_for(child, folder, before + steps)
         time.sleep(pause * seconds_per_step)
         os.kill(child, signal.SIGKILL)
     else:

@@ -2,14 +2,16 @@
 
 import json
 import os
-import subprocess
+import shutil
 import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 import torch
 from safetensors.torch import load_file
 
+from tests.processes import run_program
 from tests.training.trainers import assert_identical, small_trainer, weights_of
 from tests.training.workers import DROPPED, SCENARIOS, with_gradients
 from transformer.training.distributed import Workers, is_first, own_device, process_group
@@ -24,14 +26,8 @@ def done(request, tmp_path_factory):
     """(number of processes, the folder in which they left what they came to)."""
     folder = tmp_path_factory.mktemp(f"workers{request.param}")
     script = Path(__file__).with_name("workers.py")
-    ended = subprocess.run(
-        [sys.executable, str(script), str(folder), str(request.param)],
-        cwd=ROOT,
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    command = [sys.executable, str(script), str(folder), str(request.param)]
+    ended = run_program(command, timeout=300, cwd=ROOT, env=ENVIRONMENT)
     assert ended.returncode == 0, ended.stderr
     return request.param, folder
 
@@ -146,15 +142,9 @@ def command(processes: int) -> list[str]:
     return [*start, "-m", "transformer", *COPY]
 
 
-def train(folder: Path, processes: int, *more: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*command(processes), "--out", str(folder), *more],
-        cwd=ROOT,
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        timeout=200,
-    )
+def train(folder: Path, processes: int, *more: str) -> CompletedProcess[str]:
+    full = [*command(processes), "--out", str(folder), *more]
+    return run_program(full, timeout=200, cwd=ROOT, env=ENVIRONMENT)
 
 
 def steps_logged(folder: Path) -> list[int]:
@@ -211,14 +201,8 @@ main()
 def test_a_killed_worker_ends_the_run_and_any_number_of_processes_resumes_it(undisturbed, tmp_path):
     script, folder = tmp_path / "dying.py", tmp_path / "run"
     script.write_text(DYING)
-    ended = subprocess.run(
-        [*TORCHRUN, "2", str(script), *COPY, "--out", str(folder)],
-        cwd=ROOT,
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        timeout=200,  # it must not hang
-    )
+    dying = [*TORCHRUN, "2", str(script), *COPY, "--out", str(folder)]
+    ended = run_program(dying, timeout=200, cwd=ROOT, env=ENVIRONMENT)  # it must not hang
     assert ended.returncode != 0
     assert "SIGKILL" in ended.stderr
     assert not (folder / "model.safetensors").exists()
@@ -227,7 +211,7 @@ def test_a_killed_worker_ends_the_run_and_any_number_of_processes_resumes_it(und
     expected = load_file(undisturbed[0] / "model.safetensors")
     for processes in (1, 2):
         copy = tmp_path / f"resumed{processes}"
-        subprocess.run(["cp", "-r", str(folder), str(copy)], check=True)
+        shutil.copytree(folder, copy)
         resumed = train(copy, processes, "--resume")
         assert resumed.returncode == 0, resumed.stderr
         found = load_file(copy / "model.safetensors")

@@ -2,7 +2,6 @@
 
 import json
 import math
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 import torch
 
 from tests.helpers import small_model
+from tests.processes import run_program
 from tests.training.trainers import (
     assert_identical,
     random_pairs,
@@ -252,9 +252,7 @@ for name in plain:
 @pytest.mark.slow
 def test_a_compiled_model_trains_to_the_same_weights():
     # In a process of its own, because torch.compile cannot look through the tests' type checks.
-    done = subprocess.run(
-        [sys.executable, "-c", COMPILED], cwd=ROOT, capture_output=True, text=True
-    )
+    done = run_program([sys.executable, "-c", COMPILED], timeout=300, cwd=ROOT)
     assert done.returncode == 0, done.stderr
 
 
@@ -350,13 +348,7 @@ def test_resuming_with_other_settings_is_an_error(tmp_path, change, named):
 @pytest.mark.slow
 def test_killed_at_20_random_moments_and_resumed_it_ends_with_the_same_weights(tmp_path):
     script = Path(__file__).with_name("killed.py")
-    done = subprocess.run(
-        [sys.executable, str(script), str(tmp_path)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    done = run_program([sys.executable, str(script), str(tmp_path)], timeout=300, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     kills = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(kills) == 20

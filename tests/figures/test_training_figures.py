@@ -32,7 +32,7 @@ def test_batches_show_their_share_of_padding() -> None:
     batch = np.array([[5, 5, 5, 0], [5, 0, 0, 0]])
     figure = batch_rectangles({"mine": [batch]}, pad_id=0, columns=1)
     assert figure.axes[0].get_title() == "50% padding"
-    np.testing.assert_array_equal(figure.axes[0].images[0].get_array(), batch == 0)
+    np.testing.assert_array_equal(figure.axes[0].collections[0].get_array(), batch == 0)
 
 
 def test_target_distributions_write_their_numbers() -> None:

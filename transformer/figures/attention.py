@@ -1,52 +1,26 @@
-"""Figures for section 3.2: equation 1 and the heads as matrices, and what scaling does."""
+"""Figures for section 3.2.1: equation 1 as matrices, a head step by step, what scaling does."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
 import numpy as np
-import seaborn as sns
-import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from transformer.attention import scaled_dot_product_attention
-from transformer.figures.style import DIVERGING, PALETTE, SEQUENTIAL, literal
+from transformer.figures.heatmaps import cells, check_weights
+from transformer.figures.matrices import SQRT_D_K, Matrix, as_matrix, draw_equation, require_rows
+from transformer.figures.style import DIVERGING, PALETTE, SEQUENTIAL
 
-# Inches: a letter of a token label, either side of an operator, above a matrix, at the edge.
-LETTER, GAP, TITLE, MARGIN = 0.13, 0.27, 0.72, 0.1
 STAGE_CELL = 0.7  # inches for a number of attention_stages
-SQRT_D_K = r"$\sqrt{d_k}$"
-
-
-@dataclass(frozen=True)
-class Matrix:
-    """A matrix in a figure: its numbers, its name above it, its labels, its colours."""
-
-    values: np.ndarray
-    name: str
-    rows: Sequence[str] = ()
-    columns: Sequence[str] = ()
-    is_weights: bool = False
-    n_heads: int = 1
-
-    @property
-    def label_width(self) -> float:
-        """Inches that the labels of the rows take on the left."""
-        return MARGIN + LETTER * max((len(label) for label in self.rows), default=0)
-
-    @property
-    def label_height(self) -> float:
-        """Inches that the slanting labels of the columns, or the heads' brackets, take below."""
-        longest = max((len(label) for label in self.columns), default=0)
-        return max(0.2 + 0.85 * LETTER * longest, 0.55 if self.n_heads > 1 else MARGIN)
 
 
 def attention_pipeline(
     query: ArrayLike,
     key: ArrayLike,
     value: ArrayLike,
+    weights: ArrayLike,
+    output: ArrayLike,
     query_tokens: Sequence[str],
     key_tokens: Sequence[str],
     *,
@@ -58,6 +32,8 @@ def attention_pipeline(
         query: (query, d_k).
         key: (key, d_k).
         value: (key, d_v).
+        weights: (query, key), the softmax of the scores.
+        output: (query, d_v).
         query_tokens: the labels of the queries.
         key_tokens: the labels of the keys and of their values.
         cell: inches for one number.
@@ -65,18 +41,19 @@ def attention_pipeline(
     Raises:
         ValueError: the shapes do not fit each other or the tokens.
     """
-    q, k, v = _matrix("query", query), _matrix("key", key), _matrix("value", value)
+    q, k, v = as_matrix("query", query), as_matrix("key", key), as_matrix("value", value)
     if q.shape[1] != k.shape[1]:
         raise ValueError(
             f"queries of width {q.shape[1]} cannot be compared with keys of width {k.shape[1]}; "
             "give both the same d_k"
         )
-    _require_rows("query", q, query_tokens)
-    _require_rows("key", k, key_tokens)
-    _require_rows("value", v, key_tokens)
-    output, weights = scaled_dot_product_attention(*(torch.from_numpy(x) for x in (q, k, v)))
+    require_rows("query", q, query_tokens)
+    require_rows("key", k, key_tokens)
+    require_rows("value", v, key_tokens)
+    shares, outputs = check_weights(weights, query_tokens, key_tokens), as_matrix("output", output)
+    require_rows("output", outputs, query_tokens)
     scores = q @ k.T / np.sqrt(q.shape[1])
-    return _draw(
+    return draw_equation(
         [
             [
                 Matrix(q, r"$\mathbf{Q}$", query_tokens),
@@ -87,59 +64,12 @@ def attention_pipeline(
             ],
             [
                 "softmax →",
-                Matrix(weights.numpy(), "weights", query_tokens, key_tokens, is_weights=True),
+                Matrix(shares, "weights", query_tokens, key_tokens, is_weights=True),
                 "×",
                 Matrix(v, r"$\mathbf{V}$", key_tokens),
                 "=",
-                Matrix(output.numpy(), "output"),
+                Matrix(outputs, "output"),
             ],
-        ],
-        cell,
-    )
-
-
-def projected_heads(
-    x: ArrayLike,
-    weight: ArrayLike,
-    n_heads: int,
-    tokens: Sequence[str],
-    *,
-    name: str = "Q",
-    cell: float = 0.68,
-) -> Figure:
-    """One product that makes all heads: X, the projection, and the result cut into heads.
-
-    Args:
-        x: (len, d_model), a row for each token.
-        weight: (d_model, n_heads * width), the projections of the heads side by side.
-        n_heads: how many heads the columns are cut into.
-        tokens: the labels of the rows of x.
-        name: what is made: "Q", "K" or "V".
-        cell: inches for one number.
-
-    Raises:
-        ValueError: the shapes do not fit, or the columns do not divide into heads.
-    """
-    inputs, projection = _matrix("x", x), _matrix("weight", weight)
-    _require_rows("x", inputs, tokens)
-    if inputs.shape[1] != projection.shape[0]:
-        raise ValueError(
-            f"x has vectors of width {inputs.shape[1]}, but weight has {projection.shape[0]} rows; "
-            "weight must be (d_model, n_heads * width)"
-        )
-    if projection.shape[1] % n_heads:
-        raise ValueError(
-            f"weight has {projection.shape[1]} columns, which do not divide into {n_heads} heads"
-        )
-    return _draw(
-        [
-            [
-                Matrix(inputs, r"$\mathbf{X}$", tokens),
-                "×",
-                Matrix(projection, rf"$\mathbf{{W^{name}}}$", n_heads=n_heads),
-                "=",
-                Matrix(inputs @ projection, rf"$\mathbf{{{name}}}$", n_heads=n_heads),
-            ]
         ],
         cell,
     )
@@ -243,103 +173,6 @@ def temperature_curves(
     return ax
 
 
-def _matrix(name: str, values: ArrayLike) -> np.ndarray:
-    array = np.asarray(values, dtype=float)
-    if array.ndim != 2:
-        raise ValueError(f"{name} has shape {array.shape}; give one matrix: (tokens, width)")
-    return array
-
-
-def _require_rows(name: str, matrix: np.ndarray, tokens: Sequence[str]) -> None:
-    if len(matrix) != len(tokens):
-        raise ValueError(f"{name} has {len(matrix)} rows for {len(tokens)} tokens: {list(tokens)}")
-
-
-def _draw(lines: Sequence[Sequence[Matrix | str]], cell: float) -> Figure:
-    """Lines of matrices with operators between them, every number in a cell of the same size."""
-    matrices = [[part for part in line if isinstance(part, Matrix)] for line in lines]
-    largest = max(np.abs(m.values).max() for line in matrices for m in line if not m.is_weights)
-    ascents = [max(len(m.values) for m in line) * cell / 2 + TITLE for line in matrices]
-    depths = [max(len(m.values) * cell / 2 + m.label_height for m in line) for line in matrices]
-    width = max(sum(_width(part, cell) for part in line) for line in lines) + MARGIN
-    height = sum(ascents) + sum(depths)
-    figure = plt.figure(figsize=(width, height), layout="none")
-    top = height
-    for line, ascent, depth in zip(lines, ascents, depths, strict=True):
-        middle = top - ascent
-        left = 0.0
-        for part in line:
-            if isinstance(part, str):
-                centre = (left + _width(part, cell) / 2) / width
-                figure.text(centre, middle / height, part, ha="center", va="center", fontsize=20)
-            else:
-                _draw_matrix(figure, part, left + part.label_width, middle, cell, largest)
-            left += _width(part, cell)
-        top -= ascent + depth
-    return figure
-
-
-def _width(part: Matrix | str, cell: float) -> float:
-    if isinstance(part, Matrix):
-        return part.label_width + part.values.shape[1] * cell
-    letters = len(part.replace(SQRT_D_K, "dk"))
-    return 2 * GAP + (0.14 * letters if letters > 1 else 0.0)
-
-
-def _draw_matrix(
-    figure: Figure, matrix: Matrix, left: float, middle: float, cell: float, largest: float
-) -> None:
-    rows, columns = matrix.values.shape
-    width, height = figure.get_size_inches()
-    box = (left, middle - rows * cell / 2, columns * cell, rows * cell)
-    ax = figure.add_axes((box[0] / width, box[1] / height, box[2] / width, box[3] / height))
-    digits = 2 if matrix.is_weights else 1
-    # Rounded before it is written, and + 0.0, so that no cell says -0.0.
-    rounded = np.round(matrix.values, digits) + 0.0
-    texts = np.array([[f"{x:.{digits}f}".replace("-", "−") for x in row] for row in rounded])
-    sns.heatmap(
-        matrix.values,
-        ax=ax,
-        annot=texts,
-        fmt="",
-        annot_kws={"size": 17},
-        cmap=SEQUENTIAL if matrix.is_weights else DIVERGING,
-        vmin=0.0 if matrix.is_weights else -largest,
-        vmax=1.0 if matrix.is_weights else largest,
-        cbar=False,
-        linewidths=1.0,
-        xticklabels=list(matrix.columns) or False,
-        yticklabels=list(matrix.rows) or False,
-    )
-    ax.set_title(f"{matrix.name}\n{rows} × {columns}", fontsize=16)
-    ax.tick_params(length=0, labelsize=15)
-    ax.tick_params(axis="y", rotation=0)
-    for label in ax.get_xticklabels():
-        label.set(rotation=45, horizontalalignment="right", rotation_mode="anchor")
-    if matrix.n_heads > 1:
-        _mark_heads(ax, matrix.n_heads, rows, columns // matrix.n_heads)
-
-
-def _mark_heads(ax: Axes, n_heads: int, rows: int, width: int) -> None:
-    """A bracket under the columns of each head, and a line between heads."""
-    for h in range(n_heads):
-        colour = PALETTE[h % len(PALETTE)]
-        ends = [h * width + 0.08, (h + 1) * width - 0.08]
-        ax.plot(ends, [rows + 0.12] * 2, color=colour, linewidth=5, clip_on=False)
-        ax.text(
-            (h + 0.5) * width,
-            rows + 0.25,
-            f"head {h + 1}",
-            color=colour,
-            ha="center",
-            va="top",
-            fontsize=15,
-            fontweight="bold",
-        )
-        if h:
-            ax.axvline(h * width, color="black", linewidth=2.5)
-
-
 def attention_stages(
     stages: Mapping[str, ArrayLike],
     weights: ArrayLike,
@@ -357,11 +190,11 @@ def attention_stages(
     Raises:
         ValueError: a matrix has not one row for each token.
     """
-    scores = {name: _matrix(name, values) for name, values in stages.items()}
-    shares, outputs = _matrix("weights", weights), _matrix("output", output)
+    scores = {name: as_matrix(name, values) for name, values in stages.items()}
+    shares, outputs = as_matrix("weights", weights), as_matrix("output", output)
     panels = {**scores, "weights": shares, "output": outputs[:, :4]}
     for name, values in panels.items():
-        _require_rows(name, values, tokens)
+        require_rows(name, values, tokens)
     # All zeros have no colour of their own, but a scale must have a length.
     largest = max(np.abs(v[np.isfinite(v)]).max() for v in scores.values()) or 1.0
     widths = [values.shape[1] * STAGE_CELL for values in panels.values()]
@@ -376,34 +209,17 @@ def attention_stages(
     for i, (ax, (name, values)) in enumerate(zip(axes, panels.items(), strict=True)):
         is_weights, is_output = ax is axes[-2], ax is axes[-1]
         limit = (np.abs(values).max() or 1.0) if is_output else largest
-        texts = [
-            [_stage_text(x, 2 if is_weights or is_output else digits) for x in r] for r in values
-        ]
-        sns.heatmap(
+        cells(
+            ax,
             values,
-            ax=ax,
-            mask=~np.isfinite(values),  # seaborn neither colours nor writes what is masked
-            annot=np.array(texts),
-            fmt="",
-            annot_kws={"size": 13},
-            cmap=SEQUENTIAL if is_weights else DIVERGING,
-            vmin=0.0 if is_weights else -limit,
-            vmax=1.0 if is_weights else limit,
-            cbar=False,
-            linewidths=1.0,
-            xticklabels=False if is_output else literal(tokens),
-            yticklabels=False if i else literal(tokens),
+            colours=SEQUENTIAL if is_weights else DIVERGING,
+            limits=(0.0, 1.0) if is_weights else (-limit, limit),
+            rows=() if i else tokens,
+            columns=() if is_output else tokens,
+            numbers=f".{2 if is_weights or is_output else digits}f",
+            gap=1.0,
+            slant=45,
+            square=False,
         )
-        for row, column in zip(*np.nonzero(~np.isfinite(values)), strict=True):
-            ax.text(column + 0.5, row + 0.5, "−∞", ha="center", va="center", fontsize=13)
         ax.set_title(name)
-        ax.tick_params(length=0)
-        ax.tick_params(axis="y", rotation=0)
-        for label in ax.get_xticklabels():
-            label.set(rotation=45, horizontalalignment="right", rotation_mode="anchor")
     return figure
-
-
-def _stage_text(x: float, digits: int) -> str:
-    # Rounded before it is written, and + 0.0, so that no cell says -0.0.
-    return f"{round(x, digits) + 0.0:.{digits}f}".replace("-", "−")

@@ -4,15 +4,14 @@ from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from transformer.figures.style import PALETTE, SEQUENTIAL
+from transformer.figures.heatmaps import cells, colour_bar
+from transformer.figures.style import PALETTE, ink
 
 MARKERS = "osD^vPX"
-DARK = {0, 1, 2, 6}  # the colours of the palette on which white can be read
 
 
 def head_tables(
@@ -21,8 +20,6 @@ def head_tables(
     label: str,
     baselines: Mapping[str, str] | None = None,
     limits: tuple[float, float] = (0.0, 1.0),
-    fmt: str = ".2f",
-    cmap: str = SEQUENTIAL,
 ) -> Figure:
     """A number for every head: a panel for each kind of attention, layers down, heads across.
 
@@ -51,26 +48,20 @@ def head_tables(
         squeeze=False,
     )
     for ax, (name, table) in zip(axes[0], tables.items(), strict=True):
-        sns.heatmap(
+        cells(
+            ax,
             table,
-            vmin=limits[0],
-            vmax=limits[1],
-            cmap=cmap,
-            annot=True,
-            fmt=fmt,
-            annot_kws={"size": 14},
-            linewidths=0.5,
-            cbar=False,
-            ax=ax,
-            xticklabels=[str(i + 1) for i in range(table.shape[1])],
-            yticklabels=[str(i + 1) for i in range(len(table))] if ax is axes[0][0] else False,
+            limits=limits,
+            rows=[str(i + 1) for i in range(len(table))] if ax is axes[0][0] else (),
+            columns=[str(i + 1) for i in range(table.shape[1])],
+            numbers=".2f",
+            size=14,
+            square=False,
         )
-        ax.tick_params(length=0, rotation=0)
         ax.set_title(name)
         ax.set_xlabel("\n".join(filter(None, ["head", (baselines or {}).get(name)])))
     axes[0][0].set_ylabel("layer")
-    bar = figure.colorbar(axes[0][0].collections[0], ax=axes, pad=0.01)
-    bar.set_label(label)
+    colour_bar(list(axes[0]), label)
     return figure
 
 
@@ -98,8 +89,8 @@ def destinations(
         for bar, width in zip(bars, widths, strict=True):
             if width >= 0.06:  # a narrower part has no room for its number
                 middle = bar.get_x() + width / 2, bar.get_y() + bar.get_height() / 2
-                ink = "white" if i in DARK else "black"
-                ax.text(*middle, f"{width:.2f}", ha="center", va="center", color=ink, size=11)
+                text, color = f"{width:.2f}", ink(colour)
+                ax.text(*middle, text, ha="center", va="center", color=color, size=11)
         left += widths
     ax.invert_yaxis()
     ax.set_xlim(0, 1)

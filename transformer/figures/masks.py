@@ -1,21 +1,21 @@
 """Pictures of masks: the padded batch, who may attend to whom, and what leaks."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
+from matplotlib.patches import Patch, Rectangle
 from numpy.typing import ArrayLike
 
-from transformer.figures.heatmaps import attention_heatmap, check_weights
-from transformer.figures.style import PALETTE, literal
+from transformer.figures.heatmaps import cells, check_weights, colour_bar
+from transformer.figures.style import EMPTY, PALETTE
 
 MAY_ATTEND, LATER, PADDING = "may attend", "hidden: a later token", "hidden: padding"
 # Dark, light and white differ in lightness too, so the three survive a grey print.
-COLOURS = {MAY_ATTEND: PALETTE[0], LATER: "#E3E3E3", PADDING: "#FFFFFF"}
+COLOURS = {MAY_ATTEND: PALETTE[0], LATER: EMPTY, PADDING: "#FFFFFF"}
 HATCH = "////"
 GREY = "#6A6A6A"
 
@@ -41,19 +41,11 @@ def batch_grid(
     width = lengths.pop()
     if ax is None:
         _, ax = plt.subplots(figsize=(1.2 * width + 0.8, 0.6 * len(sentences) + 0.7))
+    kinds = [[2 if token == pad else 0 for token in sentence] for sentence in sentences]
+    _cells(ax, kinds, rows=None, columns=None, square=False)
     for row, sentence in enumerate(sentences):
         for column, token in enumerate(sentence):
             padding = token == pad
-            ax.add_patch(
-                plt.Rectangle(
-                    (column, row),
-                    1,
-                    1,
-                    facecolor=COLOURS[PADDING] if padding else COLOURS[MAY_ATTEND],
-                    edgecolor="#BBBBBB" if padding else "white",
-                    hatch=HATCH if padding else None,
-                )
-            )
             # Hatching behind letters is hard to read, so padding's label has a plate.
             plate = {"facecolor": "white", "edgecolor": "none", "pad": 1.5} if padding else None
             ax.text(
@@ -66,10 +58,8 @@ def batch_grid(
                 color=GREY if padding else "white",
                 bbox=plate,
             )
-    ax.set(xlim=(0, width), ylim=(len(sentences), 0), xlabel="position", ylabel="sentence")
-    ax.set_xticks(np.arange(width) + 0.5, [str(i) for i in range(width)])
-    ax.set_yticks(np.arange(len(sentences)) + 0.5, [str(i) for i in range(len(sentences))])
-    return _bare(ax)
+    ax.set(xlabel="position", ylabel="sentence")
+    return ax
 
 
 def mask_heatmap(
@@ -100,19 +90,9 @@ def mask_heatmap(
     kinds = np.where(allowed, 0, np.where(is_padding[None, :], 2, 1))
     if ax is None:
         _, ax = plt.subplots(figsize=(2.0 + 0.5 * len(key_tokens), 1.6 + 0.5 * len(query_tokens)))
-    ax.pcolormesh(kinds, cmap=ListedColormap(list(COLOURS.values())), vmin=0, vmax=2)
-    for row, column in np.ndindex(kinds.shape):
-        hatch = HATCH if kinds[row, column] == 2 else None
-        edge = "#BBBBBB" if kinds[row, column] == 2 else "white"
-        ax.add_patch(plt.Rectangle((column, row), 1, 1, fill=False, edgecolor=edge, hatch=hatch))
-    ax.set_aspect("equal")
-    ax.set_ylim(len(query_tokens), 0)
-    ax.set_xticks(np.arange(len(key_tokens)) + 0.5, literal(key_tokens))
-    ax.set_yticks(np.arange(len(query_tokens)) + 0.5, literal(query_tokens))
-    for label in ax.get_xticklabels():
-        label.set(rotation=60, ha="right", rotation_mode="anchor")
+    _cells(ax, kinds, rows=query_tokens, columns=key_tokens)
     ax.set_title(title)
-    return _bare(ax)
+    return ax
 
 
 def attention_masks(
@@ -161,28 +141,9 @@ def masked_softmax_steps(
     panels = (("scores", raw, ".1f"), ("masked", masked, ".1f"), ("softmax", shares, ".3f"))
     figure, axes = plt.subplots(1, 3, figsize=(9.6, 3.7), layout="constrained")
     for ax, (title, array, spec) in zip(axes, panels, strict=True):
-        hidden = np.isneginf(array)
-        brightness = np.where(hidden, 1.0, array / array.max())
-        attention_heatmap(
-            np.where(hidden, 0.0, brightness),
-            tokens,
-            tokens,
-            ax=ax,
-            title=title,
-            annotate=False,
-            mask=hidden,
-        )
-        _upright(ax, tokens)
-        for row, column in np.ndindex(array.shape):
-            ax.text(
-                column + 0.5,
-                row + 0.5,
-                "-∞" if hidden[row, column] else format(array[row, column], spec),
-                ha="center",
-                va="center",
-                fontsize=15,
-                color="white" if brightness[row, column] < 0.6 else "#222222",
-            )
+        limits = (0.0, array.max())
+        cells(ax, array, limits=limits, rows=tokens, columns=tokens, numbers=spec, size=15)
+        ax.set_title(title)
     axes[0].set_ylabel("query")
     axes[1].set_xlabel("key")
     return figure
@@ -213,21 +174,18 @@ def influence_heatmap(
     if array.min() < 0:
         raise ValueError(f"influence must be 0 or more, not {array.min()}; give norms")
     largest = array.max() or 1.0
-    ax = attention_heatmap(
-        array / largest,
-        output_tokens,
-        input_tokens,
-        ax=ax,
-        title=title,
-        annotate=False,
-        mask=array == 0,
-        cbar=True,
-        cbar_kws={"label": "share of the largest", "shrink": 0.8, "ticks": [0, 0.5, 1]},
+    if ax is None:
+        figsize = (3.2 + 0.55 * len(input_tokens), 1.6 + 0.5 * len(output_tokens))
+        _, ax = plt.subplots(figsize=figsize)
+    cells(
+        ax,
+        np.where(array > 0, array / largest, np.nan),
+        rows=output_tokens,
+        columns=input_tokens,
+        numbers=np.where(array > 0, "", "0"),
     )
-    _upright(ax, input_tokens)
-    for row, column in np.argwhere(array == 0):
-        ax.text(column + 0.5, row + 0.5, "0", ha="center", va="center", fontsize=12, color=GREY)
-    ax.set(xlabel="input", ylabel="output")
+    colour_bar(ax, "share of the largest", shrink=0.8, ticks=[0, 0.5, 1])
+    ax.set(xlabel="input", ylabel="output", title=title)
     return ax
 
 
@@ -262,15 +220,9 @@ def loss_curves(
     return ax
 
 
-def _upright(ax: Axes, tokens: Sequence[str]) -> None:
-    """Labels of one or two letters need no slant."""
-    if max(map(len, tokens)) <= 2:
-        for label in ax.get_xticklabels():
-            label.set(rotation=0, ha="center", rotation_mode="default")
-
-
-def _bare(ax: Axes) -> Axes:
-    ax.tick_params(length=0)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
-    return ax
+def _cells(ax: Axes, kinds: ArrayLike, **settings: Any) -> None:
+    """Cells by their kind's place in COLOURS, padding hatched."""
+    cells(ax, kinds, colours=list(COLOURS.values()), gap=1.0, **settings)
+    style: dict[str, Any] = {"edgecolor": "#BBBBBB", "hatch": HATCH}
+    for row, column in np.argwhere(np.asarray(kinds) == list(COLOURS).index(PADDING)):
+        ax.add_patch(Rectangle((column, row), 1, 1, facecolor=COLOURS[PADDING], **style))

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
-from transformer.figures.style import PALETTE
+from transformer.figures.style import PALETTE, ink
 
 MILLION = 1e6
 SMALLEST_LABEL = 0.05  # share of a bar below which a number does not fit into its segment
@@ -49,7 +49,7 @@ def parameter_bars(counts: Mapping[str, Mapping[str, int]], *, ax: Axes | None =
             if share >= SMALLEST_LABEL:
                 place = (100 * (left[model] + share / 2), row)
                 number = f"{counts[model][component] / MILLION:.1f}"
-                ax.text(*place, number, ha="center", va="center", fontsize=13, color=_ink(color))
+                ax.text(*place, number, ha="center", va="center", fontsize=13, color=ink(color))
             left[model] += share
     labels = [f"{model}\n{total / MILLION:.1f} M" for model, total in totals.items()]
     ax.set_yticks(range(len(counts)), labels, fontsize=14)
@@ -110,14 +110,3 @@ def _note(ax: Axes, x: int | float, words: str, color: str) -> None:
         fontsize=12,
         color=color,
     )
-
-
-def _ink(color: str) -> str:
-    """White or black, whichever has the higher contrast on the colour (WCAG's luminance)."""
-    red, green, blue = (_linear(int(color[i : i + 2], 16) / 255) for i in (1, 3, 5))
-    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    return "white" if luminance < 0.179 else "black"
-
-
-def _linear(channel: float) -> float:
-    return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4

@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
-from transformer.figures.style import DIVERGING, PALETTE
+from transformer.figures.heatmaps import cells, colour_bar
+from transformer.figures.style import DIVERGING, PALETTE, TWO_COLOURS
 
 MARKERS = ("o", "s", "^", "D", "v")
 
@@ -41,29 +42,23 @@ def code_table(
         raise ValueError(f"{len(column_labels)} column labels do not fit {array.shape[1]} columns")
     if ax is None:
         _, ax = plt.subplots(figsize=(8.0, 4.6))
-    mesh = ax.pcolormesh(array, cmap=DIVERGING if low < 0 else "Blues", vmin=low, vmax=1)
-    if annotate:
-        for row, column in np.ndindex(array.shape):
-            value = array[row, column]
-            light = abs(value) > 0.6
-            ax.text(
-                column + 0.5,
-                row + 0.5,
-                f"{value:.0f}" if low == 0 else f"{value:.2f}",
-                ha="center",
-                va="center",
-                fontsize=11,
-                color="white" if light else "#222222",
-            )
-    if column_labels is not None:
-        ax.set_xticks(np.arange(array.shape[1]) + 0.5, list(column_labels))
-    if len(array) <= 20:
-        ax.set_yticks(np.arange(len(array)) + 0.5, [str(i) for i in range(len(array))])
+    waves = low < 0
+    cells(
+        ax,
+        array,
+        colours=DIVERGING if waves else TWO_COLOURS,
+        limits=(low, 1.0),
+        rows=None,
+        columns=column_labels,
+        numbers="" if not annotate else ".2f" if waves else ".0f",
+        size=11,
+        slant=45,
+        gap=0,
+        square=False,
+    )
     ax.set(xlabel="column", ylabel="position", title=title)
-    ax.invert_yaxis()
-    ax.tick_params(length=0 if len(array) <= 20 else 4)
     if not annotate:
-        ax.figure.colorbar(mesh, ax=ax, ticks=[-1, 0, 1] if low < 0 else [0, 1], pad=0.02)
+        colour_bar(ax, ticks=[-1, 0, 1] if waves else [0, 1])
     return ax
 
 
@@ -81,7 +76,6 @@ def binary_and_sinusoidal(bits: ArrayLike, sinusoids: ArrayLike) -> Figure:
     code_table(right, column_labels=names, ax=axes[1], title="sinusoidal", annotate=True)
     for ax in axes:
         ax.set_xlabel("")
-        ax.tick_params(axis="x", rotation=45)
     axes[1].set_ylabel("")
     return figure
 

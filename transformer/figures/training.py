@@ -5,12 +5,14 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from transformer.figures.style import PALETTE, SEQUENTIAL, literal
+from transformer.figures.heatmaps import cells
+from transformer.figures.style import PALETTE, TWO_COLOURS
+
+PADDED = TWO_COLOURS[::-1]  # words dark, padding bright
 
 
 def learning_rates(
@@ -58,8 +60,8 @@ def batch_rectangles(
     for row, name, arrays in zip(axes, batches, shown, strict=True):
         for ax, tokens in zip(row, arrays, strict=False):
             padding = tokens == pad_id
-            ax.imshow(padding, cmap="cividis", vmin=0, vmax=1, aspect="auto")
-            ax.set_xlim(-0.5, width - 0.5)
+            cells(ax, padding, colours=PADDED, rows=None, columns=None, gap=0, square=False)
+            ax.set_xlim(0, width)
             ax.set_title(f"{padding.mean():.0%} padding", fontsize=13)
             ax.set_xlabel("position")
         row[0].set_ylabel(f"{name}\nsentence")
@@ -75,21 +77,7 @@ def target_distributions(
         raise ValueError(f"{array.shape} does not fit {len(rows)} rows and {len(columns)} columns")
     if ax is None:
         _, ax = plt.subplots(figsize=(1.1 * len(columns) + 2, 0.7 * len(rows) + 1.4))
-    sns.heatmap(
-        array,
-        annot=True,
-        fmt=".2f",
-        cmap=SEQUENTIAL,
-        vmin=0,
-        vmax=1,
-        cbar=False,
-        linewidths=0.5,
-        xticklabels=literal(columns),
-        yticklabels=literal(rows),
-        annot_kws={"fontsize": 13},
-        ax=ax,
-    )
-    ax.tick_params(axis="y", rotation=0)
+    cells(ax, array, rows=rows, columns=columns, numbers=".2f", slant=0, square=False)
     ax.set_xlabel("token of the vocabulary")
     ax.set_ylabel("true token")
     return ax

@@ -137,7 +137,7 @@ class AttentionHeads(Widget):
             alignment=frames,
             title=f"{self.kind}, layer {self.layer + 1}, head {self.head + 1}",
             annotate=False,
-            linewidths=0,
+            gap=0,
         )
         return figure
 

@@ -43,11 +43,18 @@ def scaled_dot_product_attention(
 
 
 @runtime_checkable
-class KeyValueSource(Protocol):
-    """Where a layer gets its keys and values from while decoding: see `decoding/cache.py`."""
+class AttentionCache(Protocol):
+    """Keys and values (batch, heads, len, width) of earlier steps: see `decoding/cache.py`."""
 
-    def __call__(self, project: Callable[[], tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
-        """Return all keys and values (batch, heads, len, width); `project` computes new ones."""
+    @property
+    def complete(self) -> bool:
+        """Whether all that can be attended to is in it."""
+
+    def read(self) -> tuple[Tensor, Tensor]:
+        """All keys and values in it."""
+
+    def update(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """Take in new keys and values, and return all."""
 
 
 class MultiHeadAttention(nn.Module):
@@ -93,7 +100,7 @@ class MultiHeadAttention(nn.Module):
         key: Float[Tensor, "batch key d_model"],
         value: Float[Tensor, "batch key d_model"],
         mask: Mask | None = None,
-        cache: KeyValueSource | None = None,
+        cache: AttentionCache | None = None,
     ) -> Float[Tensor, "batch query d_model"]:
         """Each query's mixture of the values. `mask` is True where it may attend.
 
@@ -102,10 +109,12 @@ class MultiHeadAttention(nn.Module):
         """
         q = self.split(self.w_query(query))  # (batch, heads, query, d_k)
 
-        def project() -> tuple[Tensor, Tensor]:
-            return self.split(self.w_key(key)), self.split(self.w_value(value))
-
-        k, v = project() if cache is None else cache(project)
+        if cache is not None and cache.complete:
+            k, v = cache.read()
+        else:
+            k, v = self.split(self.w_key(key)), self.split(self.w_value(value))
+            if cache is not None:
+                k, v = cache.update(k, v)
         return self.w_output(self.join(self._attend(q, k, v, mask)))
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:

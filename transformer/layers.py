@@ -5,7 +5,7 @@ from collections.abc import Callable
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer.attention import KeyValueSource, Mask, MultiHeadAttention
+from transformer.attention import AttentionCache, Mask, MultiHeadAttention
 from transformer.config import NormPlacement, TransformerConfig
 
 Vectors = Float[Tensor, "batch len d_model"]
@@ -87,7 +87,7 @@ class DecoderLayer(nn.Module):
         memory: Float[Tensor, "batch src_len d_model"],
         src_mask: SourceMask | None = None,
         tgt_mask: TargetMask | None = None,
-        caches: tuple[KeyValueSource, KeyValueSource] | None = None,
+        caches: tuple[AttentionCache, AttentionCache] | None = None,
     ) -> Vectors:
         """`memory` is the encoder's output; `caches` hold this layer's earlier keys and values."""
         own, cross = caches or (None, None)

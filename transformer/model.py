@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from transformer.attention import KeyValueSource, Mask
+from transformer.attention import AttentionCache, Mask
 from transformer.config import TransformerConfig
 from transformer.embedding import LearnedPositions, SinusoidalPositions, TokenEmbedding
 from transformer.layers import DecoderLayer, EncoderLayer, SourceMask, TargetMask, Vectors
@@ -20,11 +20,13 @@ Tokens = Int[Tensor, "batch len"]
 class DecoderCache(Protocol):
     """What earlier decoding steps have left: see `decoding/cache.py`."""
 
-    length: int
+    @property
+    def length(self) -> int:
+        """How many target positions are in it."""
 
     @property
-    def layers(self) -> Sequence[tuple[KeyValueSource, KeyValueSource]]:
-        """For each decoder layer the sources of its self- and its cross-attention."""
+    def layers(self) -> Sequence[tuple[AttentionCache, AttentionCache]]:
+        """For each decoder layer the caches of its self- and its cross-attention."""
 
 
 def _final_norm(config: TransformerConfig) -> nn.Module:
@@ -157,10 +159,7 @@ class Transformer(nn.Module):
         if tgt_mask is None and cache is None:
             tgt_mask = target_mask(tgt, self.config.pad_id)
         x = self.tgt_positions(self.tgt_embedding(tgt), start)
-        hidden = self.decoder(self.dropout(x), memory, src_mask, tgt_mask, cache)
-        if cache is not None:
-            cache.length += tgt.size(1)
-        return hidden
+        return self.decoder(self.dropout(x), memory, src_mask, tgt_mask, cache)
 
     def logits(self, hidden: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch tgt_vocab"]:
         """A score for each token of the target vocabulary (section 3.4)."""

@@ -8,7 +8,7 @@ import torch
 from tests.helpers import BOS, EOS, MARKS, decided_model, log_probabilities, padded_sources
 from transformer.decoding import beam_search, greedy_search
 from transformer.decoding.beam import penalty
-from transformer.decoding.hypothesis import Hypothesis
+from transformer.decoding.generate import Hypothesis
 from transformer.introspect import record_attention
 
 

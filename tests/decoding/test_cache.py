@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.helpers import PAD, norms, same, seeds, sentences, small_model
 from transformer.decoding import KeyValueCache
-from transformer.decoding.cache import Fixed, Growing
+from transformer.decoding.cache import CrossAttentionCache, SelfAttentionCache
 from transformer.masks import padding_mask
 
 
@@ -58,7 +58,7 @@ def test_one_position_a_step_gives_the_vectors_of_the_whole_prefix(
     assert cache.length == tgt_len
 
 
-def test_without_a_mask_the_new_position_attends_to_all_that_is_held():
+def test_without_a_mask_the_new_position_attends_to_all_that_is_cached():
     model, src, tgt = small_model(), sentences([4]), sentences([5])
     with torch.no_grad():
         memory, cache = model.encode(src), KeyValueCache(2)
@@ -81,40 +81,38 @@ def test_a_step_projects_one_position_and_the_memory_only_once():
     assert projected == {"self": [1] * (5 * 2 * 2), "cross": [6] * (2 * 2)}
 
 
-def test_growing_gives_all_keys_and_values_so_far_in_order():
-    store = Growing()
+def test_self_attention_gives_all_keys_and_values_so_far_in_order():
+    cache = SelfAttentionCache()
     parts = [keys_and_values(seed) for seed in range(20)]
     for n, part in enumerate(parts, start=1):
-        held = store(lambda part=part: part)
+        filled = cache.update(*part)
+        assert cache.length == n and not cache.complete
         for which in (0, 1):
             expected = torch.cat([earlier[which] for earlier in parts[:n]], dim=2)
-            assert torch.equal(held[which], expected)
+            assert torch.equal(filled[which], expected)
+            assert torch.equal(cache.read()[which], expected)
 
 
-def test_fixed_asks_once():
-    store, calls = Fixed(), []
-
-    def project():
-        calls.append(1)
-        return keys_and_values(len(calls), length=6)
-
-    first, second = store(project), store(project)
-    assert len(calls) == 1
-    assert all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
+def test_cross_attention_is_complete_with_the_memory_in_it():
+    cache, memory = CrossAttentionCache(), keys_and_values(0, length=6)
+    assert not cache.complete
+    for returned in (cache.update(*memory), cache.read()):
+        assert all(torch.equal(a, b) for a, b in zip(returned, memory, strict=True))
+    assert cache.complete
 
 
 def test_select_keeps_the_given_rows_in_the_given_order():
     cache = KeyValueCache(1)
-    (growing, fixed), rows = cache.layers[0], torch.tensor([2, 0])
+    (own, cross), rows = cache.layers[0], torch.tensor([2, 0])
     old, memory, new = keys_and_values(0), keys_and_values(1, length=6), keys_and_values(2, batch=2)
-    growing(lambda: old)
-    fixed(lambda: memory)
+    own.update(*old)
+    cross.update(*memory)
     cache.select(rows)
     for which in (0, 1):
-        assert torch.equal(fixed(lambda: memory)[which], memory[which][rows])
-    held = growing(lambda: new)
+        assert torch.equal(cross.read()[which], memory[which][rows])
+    filled = own.update(*new)
     for which in (0, 1):
-        assert torch.equal(held[which], torch.cat([old[which][rows], new[which]], dim=2))
+        assert torch.equal(filled[which], torch.cat([old[which][rows], new[which]], dim=2))
 
 
 def test_select_before_the_first_step_does_nothing():

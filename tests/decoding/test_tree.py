@@ -71,19 +71,19 @@ def test_the_candidates_are_the_most_probable_of_all_extensions(beam_size):
     for i in range(N_SENTENCES):
         before = {(): 0.0}
         for step in tree.steps[i]:
-            read = torch.tensor([[BOS, *tokens] for tokens in step.beginnings])
+            read = torch.tensor([[BOS, *tokens] for tokens in step.prefixes])
             with torch.no_grad():
                 logits = model(src[i : i + 1].expand(len(read), -1), read)[:, -1]
             totals = logits.float().log_softmax(-1).tolist()
             every = sorted(
-                (before[tokens] + value for tokens, row in zip(step.beginnings, totals, strict=True)
+                (before[tokens] + value for tokens, row in zip(step.prefixes, totals, strict=True)
                  for value in row), reverse=True,
             )  # fmt: skip
             assert [c.total for c in step.candidates] == pytest.approx(
                 every[: 2 * beam_size], abs=1e-4
             )
             living = [step.candidates[place] for place in step.living]
-            before = {(*step.beginnings[c.parent], c.token): c.total for c in living}
+            before = {(*step.prefixes[c.parent], c.token): c.total for c in living}
 
 
 def test_fates_follow_from_the_order_and_the_end_mark():
@@ -92,7 +92,7 @@ def test_fates_follow_from_the_order_and_the_end_mark():
         _, _, _, tree = searched(beam_size=beam_size, n_best=beam_size)
         for steps in tree.steps.values():
             assert [step.length for step in steps] == list(range(1, len(steps) + 1))
-            assert [step.goes_on for step in steps] == [True] * (len(steps) - 1) + [False]
+            assert [step.continues for step in steps] == [True] * (len(steps) - 1) + [False]
             for step in steps:
                 others = [p for p, c in enumerate(step.candidates) if c.token != EOS]
                 assert step.living == others[:beam_size]
@@ -104,9 +104,7 @@ def test_fates_follow_from_the_order_and_the_end_mark():
                     seen.add((c.fate, c.token == EOS))
             for step, following in itertools.pairwise(steps):
                 living = [step.candidates[place] for place in step.living]
-                assert following.beginnings == [
-                    (*step.beginnings[c.parent], c.token) for c in living
-                ]
+                assert following.prefixes == [(*step.prefixes[c.parent], c.token) for c in living]
     assert seen == {
         ("lives", False), ("dropped", False), ("finished", True), ("dropped", True)
     }  # fmt: skip
@@ -122,9 +120,9 @@ def test_what_has_no_probability_is_no_candidate():
         watch=steps.append,
         **MARKS,
     )
-    assert len(steps[0].beginnings) == 1
+    assert len(steps[0].prefixes) == 1
     assert len(steps[0].candidates) == 4
-    assert len(steps[0].living) == len(steps[1].beginnings) == 3
+    assert len(steps[0].living) == len(steps[1].prefixes) == 3
     assert all(c.total > -math.inf for step in steps for c in step.candidates)
 
 

@@ -2,8 +2,8 @@
 
 from transformer.decoding.beam import beam_search
 from transformer.decoding.cache import KeyValueCache
+from transformer.decoding.generate import Hypothesis
 from transformer.decoding.greedy import greedy_search
-from transformer.decoding.hypothesis import Hypothesis
 from transformer.decoding.sampling import sample
 from transformer.decoding.tree import SearchTree
 

@@ -2,84 +2,91 @@
 
 At step t only one position is new. Its query needs the keys and values of all positions before
 it, and those have not changed: causality means that the past never looks at the present. So each
-layer keeps them, and a step costs one position instead of t.
+attention keeps them, and a step costs one position instead of t.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+import torch.nn.functional as F
 from torch import Tensor
 
-Pair = tuple[Tensor, Tensor]  # keys and values
-Project = Callable[[], Pair]
+KeysAndValues = tuple[Tensor, Tensor]
 
 
-class Growing:
-    """Self-attention: the new position's key and value are put behind the earlier ones.
+class SelfAttentionCache:
+    """The keys and values of all target positions so far: each step adds one.
 
-    Room is made for twice as many as there are. So a step writes one position, and what is held
-    is copied only now and then.
+    The buffers have space for more positions than there are. So a step writes one, and the others
+    are copied only now and then.
     """
 
+    complete = False  # every step brings a position to project
+
     def __init__(self) -> None:
-        self.room: Pair | None = None
+        self.buffers: KeysAndValues | None = None
         self.length = 0
 
-    @property
-    def held(self) -> Pair:
-        """All keys and values so far, (batch, heads, len, width) each."""
-        assert self.room is not None
-        return self.room[0][:, :, : self.length], self.room[1][:, :, : self.length]
+    def read(self) -> KeysAndValues:
+        """All keys (batch, heads, length, d_k) and values (batch, heads, length, d_v)."""
+        assert self.buffers is not None
+        keys, values = self.buffers
+        return keys[:, :, : self.length], values[:, :, : self.length]
 
-    def __call__(self, project: Project) -> Pair:
-        """Add the new position's, and return all."""
-        new, start = project(), self.length
-        end = start + new[0].size(2)
-        if self.room is None or end > self.room[0].size(2):
-            keys, values = (x.new_empty(*x.shape[:2], 2 * end, x.size(3)) for x in new)
-            if self.room is not None:
-                keys[:, :, :start], values[:, :, :start] = self.held
-            self.room = keys, values
-        self.room[0][:, :, start:end], self.room[1][:, :, start:end] = new
-        self.length = end
-        return self.held
+    def update(self, k: Tensor, v: Tensor) -> KeysAndValues:
+        """Put the new position's key and value behind the others, and return all."""
+        start, end = self.length, self.length + k.size(2)
+        keys, values = self.buffers or (k[:, :, :0], v[:, :, :0])
+        if end > keys.size(2):
+            keys, values = (F.pad(x, (0, 0, 0, 2 * end - x.size(2))) for x in (keys, values))
+        keys[:, :, start:end], values[:, :, start:end] = k, v
+        self.buffers, self.length = (keys, values), end
+        return self.read()
 
     def select(self, rows: Tensor) -> None:
         """Keep these rows of the batch."""
-        if self.room is not None:
-            self.room = self.room[0][rows], self.room[1][rows]
+        if self.buffers is not None:
+            self.buffers = self.buffers[0][rows], self.buffers[1][rows]
 
 
-class Fixed:
-    """Cross-attention: the memory does not change, so it is projected once."""
+class CrossAttentionCache:
+    """The keys and values of the memory, which does not change: they are projected once."""
 
     def __init__(self) -> None:
-        self.held: Pair | None = None
+        self.buffers: KeysAndValues | None = None
 
-    def __call__(self, project: Project) -> Pair:
-        """The memory's keys and values, (batch, heads, src_len, width) each."""
-        if self.held is None:
-            self.held = project()
-        return self.held
+    @property
+    def complete(self) -> bool:
+        """Whether the memory has been projected."""
+        return self.buffers is not None
+
+    def read(self) -> KeysAndValues:
+        """The memory's: (batch, heads, src_len, d_k) and (batch, heads, src_len, d_v)."""
+        assert self.buffers is not None
+        return self.buffers
+
+    def update(self, k: Tensor, v: Tensor) -> KeysAndValues:
+        """Keep the memory's keys and values, and return them."""
+        self.buffers = k, v
+        return k, v
 
     def select(self, rows: Tensor) -> None:
         """Keep these rows of the batch."""
-        if self.held is not None:
-            self.held = self.held[0][rows], self.held[1][rows]
+        if self.buffers is not None:
+            self.buffers = self.buffers[0][rows], self.buffers[1][rows]
 
 
 class KeyValueCache:
-    """One `Growing` and one `Fixed` store for each decoder layer.
-
-    Attributes:
-        length: how many target positions are held, which is the position of the next one.
-        layers: the stores, in the order in which a decoder layer uses them.
-    """
+    """For each decoder layer the cache of its self-attention and that of its cross-attention."""
 
     def __init__(self, n_layers: int) -> None:
-        self.layers: Sequence[tuple[Growing, Fixed]] = [
-            (Growing(), Fixed()) for _ in range(n_layers)
+        self.layers: Sequence[tuple[SelfAttentionCache, CrossAttentionCache]] = [
+            (SelfAttentionCache(), CrossAttentionCache()) for _ in range(n_layers)
         ]
-        self.length = 0
+
+    @property
+    def length(self) -> int:
+        """How many target positions are in it, which is the position of the next one."""
+        return self.layers[0][0].length
 
     def select(self, rows: Tensor) -> None:
         """Keep the given rows of the batch, in the given order (finished sentences drop out)."""
@@ -88,6 +95,6 @@ class KeyValueCache:
             cross.select(rows)
 
     def reorder(self, rows: Tensor) -> None:
-        """Put the target's rows into another order; the source of each place stays the same."""
+        """Put the target's rows into another order; the source of each row stays the same."""
         for own, _ in self.layers:
             own.select(rows)

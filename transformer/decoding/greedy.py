@@ -4,10 +4,14 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from transformer.decoding.hypothesis import Hypothesis
-from transformer.decoding.loop import check_limits, write
-from transformer.decoding.step import start_decoding
-from transformer.introspect import pause_recording
+from transformer.decoding.generate import (
+    Hypothesis,
+    check_limits,
+    evaluating,
+    generate,
+    searching,
+)
+from transformer.decoding.steps import start_decoding
 from transformer.model import Transformer
 
 
@@ -39,21 +43,16 @@ def greedy_search(
         ValueError: max_len does not fit the model, or a token id is out of range.
     """
     check_limits(model, bos_id, eos_id, max_len)
-    training = model.training
-    model.eval()
-    try:
-        with pause_recording(model) as recording, torch.inference_mode():
-            decoder = start_decoding(model, src, use_cache=use_cache)
-            limits = {"bos_id": bos_id, "eos_id": eos_id, "max_len": max_len}
-            found = write(decoder, src, _most_probable, **limits)
-        if recording:
-            # Sentences leave the batch as they end; one pass over the results gives the weights
-            # of all steps, for all sentences, in one piece.
-            prefixes = _prefixes(found, bos_id, model.config.pad_id, max_len)
-            with torch.no_grad():
-                model(src, prefixes.to(src.device))
-    finally:
-        model.train(training)
+    with searching(model) as recording:
+        decoder = start_decoding(model, src, use_cache=use_cache)
+        limits = {"bos_id": bos_id, "eos_id": eos_id, "max_len": max_len}
+        found = generate(decoder, src, _most_probable, **limits)
+    if recording:
+        # Sentences leave the batch as they end; one pass over the results gives the weights
+        # of all steps, for all sentences, in one piece.
+        prefixes = _prefixes(found, bos_id, model.config.pad_id, max_len)
+        with evaluating(model), torch.no_grad():
+            model(src, prefixes.to(src.device))
     return [[hypothesis] for hypothesis in found]
 
 

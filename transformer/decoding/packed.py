@@ -13,7 +13,7 @@ from transformer.layers import DecoderLayer, FeedForward, Residual
 from transformer.masks import padding_mask
 from transformer.model import Decoder, Transformer
 
-ROOM = 16  # places for the first tokens of a beginning; more are made as needed
+INITIAL_SLOTS = 16  # for the tokens of each prefix; more are made as needed
 
 
 def is_plain(model: Transformer) -> bool:
@@ -30,9 +30,9 @@ def is_plain(model: Transformer) -> bool:
 class PackedSteps:
     """The same arithmetic as `CachedSteps`, with its data laid out for few rows.
 
-    - The beginnings of a sentence are so many queries to one source, and to one store of keys and
-      values. What was computed never moves: when a beginning lives on as two, both have its
-      tokens in their history, which is a mask over the store.
+    - The prefixes of a sentence are so many queries to one source, and to one buffer of keys and
+      values. What was computed never moves: when a prefix is continued twice, both have its tokens
+      in their history, which is a mask over the buffer.
     - A head's query, key and value come from one product.
     - No module is called; a shortcut's sum is made within the product that it is added to.
     """
@@ -54,30 +54,30 @@ class PackedSteps:
             for a in (layer.cross_attention for layer in layers)
         ]
         attention = layers[0].self_attention
-        size, width = rows * ROOM, attention.d_k + attention.d_v
-        # (layers, batch, places, heads, d_k + d_v): a key beside its value. Each step takes
-        # `rows` places of a sentence, one for each beginning.
-        self.store = memory.new_empty(len(layers), len(src), size, attention.n_heads, width)
-        # 0 where a token is part of a beginning, -inf elsewhere.
+        size, width = rows * INITIAL_SLOTS, attention.d_k + attention.d_v
+        # (layers, batch, slots, heads, d_k + d_v): a key beside its value. Each step fills `rows`
+        # slots of a sentence, one for each prefix.
+        self.buffer = memory.new_empty(len(layers), len(src), size, attention.n_heads, width)
+        # 0 where a token is part of a prefix, -inf elsewhere.
         self.history = memory.new_full((len(src), 1, rows, size), -math.inf)
-        self.length = self.used = 0
+        self.length = self.filled = 0
 
     def __call__(self, output: Int[Tensor, "rows len"]) -> Float[Tensor, "rows vocab"]:
-        """The logits after each beginning."""
+        """The logits after each prefix."""
         token = output[:, -1]
-        if self.used == self.store.size(2):
-            self._make_room()
-        new = slice(self.used, self.used + self.rows)
-        self.used = new.stop
-        # Padding is part of nothing, should a beginning contain it.
+        if self.filled == self.buffer.size(2):
+            self._free_slots()
+        new = slice(self.filled, self.filled + self.rows)
+        self.filled = new.stop
+        # Padding is part of nothing, should a prefix contain it.
         own = self.history[:, 0, :, new].diagonal(dim1=1, dim2=2)
         own.zero_().masked_fill_((token == self.pad_id).view_as(own), -math.inf)
-        history, store = self.history[..., : self.used], self.store[:, :, : self.used]
+        history, buffer = self.history[..., : self.filled], self.buffer[:, :, : self.filled]
         embedding = F.embedding(token, self.embedding)
         x = torch.add(self.positions[self.length], embedding, alpha=self.scale)
         self.length += 1
-        for layer, held, source in zip(self.layers, store.unbind(), self.source, strict=True):
-            x = layer(x, held, new, history, source, self.src_mask)
+        for layer, filled, source in zip(self.layers, buffer.unbind(), self.source, strict=True):
+            x = layer(x, filled, new, history, source, self.src_mask)
         return self.norm(x) @ self.to_logits
 
     def select(self, sentences: Tensor) -> None:
@@ -85,29 +85,29 @@ class PackedSteps:
         if self.src_mask is not None:
             self.src_mask = self.src_mask[sentences]
         self.source = [(keys[sentences], values[sentences]) for keys, values in self.source]
-        self.store, self.history = self.store[:, sentences], self.history[sentences]
+        self.buffer, self.history = self.buffer[:, sentences], self.history[sentences]
 
     def reorder(self, rows: Tensor) -> None:
         """Put the rows into another order, each within its sentence."""
         self.history = self.history.flatten(0, 2)[rows].view_as(self.history)
 
-    def _make_room(self) -> None:
-        """Throw away what no living beginning contains; twice the room if that is not enough."""
+    def _free_slots(self) -> None:
+        """Throw away the tokens that are part of no prefix; double the buffer if few are."""
         if self.rows > 1:
-            lives = (self.history > -math.inf).any(dim=2).flatten(1)  # (batch, places)
-            most = int(lives.sum(dim=1).max())
-            self.used = math.ceil(most / self.rows) * self.rows
-            # The living ones first, in their order; then as many dead ones as fill up the rest.
-            places = lives.byte().argsort(dim=1, descending=True, stable=True)[:, : self.used]
-            batch = torch.arange(len(places), device=places.device)[:, None]
-            self.store[:, :, : self.used] = self.store[:, batch, places]
-            kept = self.history.gather(3, places[:, None, None].expand(-1, 1, self.rows, -1))
-            self.history.fill_(-math.inf)[..., : self.used] = kept
-        if 2 * self.used > self.store.size(2):
-            room = [*self.store.shape[:2], 2 * self.store.size(2), *self.store.shape[3:]]
-            store = self.store.new_empty(room)
-            store[:, :, : self.used] = self.store[:, :, : self.used]
-            self.store = store
+            needed = (self.history > -math.inf).any(dim=2).flatten(1)  # (batch, slots)
+            most = int(needed.sum(dim=1).max())
+            self.filled = math.ceil(most / self.rows) * self.rows
+            # The needed ones first, in their order; then as many others as fill up the rest.
+            slots = needed.byte().argsort(dim=1, descending=True, stable=True)[:, : self.filled]
+            batch = torch.arange(len(slots), device=slots.device)[:, None]
+            self.buffer[:, :, : self.filled] = self.buffer[:, batch, slots]
+            kept = self.history.gather(3, slots[:, None, None].expand(-1, 1, self.rows, -1))
+            self.history.fill_(-math.inf)[..., : self.filled] = kept
+        if 2 * self.filled > self.buffer.size(2):
+            size = [*self.buffer.shape[:2], 2 * self.buffer.size(2), *self.buffer.shape[3:]]
+            buffer = self.buffer.new_empty(size)
+            buffer[:, :, : self.filled] = self.buffer[:, :, : self.filled]
+            self.buffer = buffer
             free = torch.full_like(self.history, -math.inf)
             self.history = torch.cat([self.history, free], dim=3)
 
@@ -133,14 +133,14 @@ class _PackedLayer:
     def __call__(
         self,
         x: Tensor,
-        held: Tensor,
+        filled: Tensor,
         new: slice,
         history: Tensor,
         source: tuple[Tensor, Tensor],
         src_mask: Tensor | None,
     ) -> Tensor:
-        """(rows, d_model) -> (rows, d_model); fills the layer's new places in the store."""
-        hidden = self._self_attention(self._before(0, x), held, new, history)
+        """(rows, d_model) -> (rows, d_model); fills the layer's new slots."""
+        hidden = self._self_attention(self._before(0, x), filled, new, history)
         x = self._after(0, torch.addmm(x, hidden, self.own_out))
         hidden = self._cross_attention(self._before(1, x), source, src_mask)
         x = self._after(1, torch.addmm(x, hidden, self.cross_out))
@@ -153,10 +153,10 @@ class _PackedLayer:
     def _after(self, sublayer: int, x: Tensor) -> Tensor:
         return x if self.pre_norm else torch.layer_norm(x, *self.norms[sublayer])
 
-    def _self_attention(self, x: Tensor, held: Tensor, new: slice, history: Tensor) -> Tensor:
-        projected = self._heads(torch.mm(x, self.own_in), len(held))
-        held[:, new] = projected[..., self.d_k :]
-        keys, values = held.transpose(1, 2).split((self.d_k, self.d_v), dim=3)
+    def _self_attention(self, x: Tensor, filled: Tensor, new: slice, history: Tensor) -> Tensor:
+        projected = self._heads(torch.mm(x, self.own_in), len(filled))
+        filled[:, new] = projected[..., self.d_k :]
+        keys, values = filled.transpose(1, 2).split((self.d_k, self.d_v), dim=3)
         return _attend(projected[..., : self.d_k], keys, values, history)
 
     def _cross_attention(
@@ -165,7 +165,7 @@ class _PackedLayer:
         return _attend(self._heads(torch.mm(x, self.cross_in), len(source[0])), *source, mask)
 
     def _heads(self, x: Tensor, batch: int) -> Tensor:
-        """(rows, heads * width) -> (batch, beginnings, heads, width)."""
+        """(rows, heads * width) -> (batch, prefixes, heads, width)."""
         return x.view(batch, len(x) // batch, self.n_heads, -1)
 
 

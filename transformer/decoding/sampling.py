@@ -6,10 +6,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer.decoding.hypothesis import Hypothesis
-from transformer.decoding.loop import check_limits, write
-from transformer.decoding.step import start_decoding
-from transformer.introspect import pause_recording
+from transformer.decoding.generate import Hypothesis, check_limits, generate, searching
+from transformer.decoding.steps import start_decoding
 from transformer.model import Transformer
 
 
@@ -65,15 +63,10 @@ def sample(
         token = part.exp().multinomial(1, generator=generator)
         return token[:, 0], logits.log_softmax(dim=-1).gather(1, token)[:, 0]
 
-    training = model.training
-    model.eval()
-    try:
-        with pause_recording(model), torch.inference_mode():
-            src = src.repeat_interleave(n_samples, dim=0)
-            limits = {"bos_id": bos_id, "eos_id": eos_id, "max_len": max_len}
-            drawn = write(start_decoding(model, src), src, draw, **limits)
-    finally:
-        model.train(training)
+    with searching(model):
+        src = src.repeat_interleave(n_samples, dim=0)
+        limits = {"bos_id": bos_id, "eos_id": eos_id, "max_len": max_len}
+        drawn = generate(start_decoding(model, src), src, draw, **limits)
     return [drawn[i : i + n_samples] for i in range(0, len(drawn), n_samples)]
 
 
@@ -90,7 +83,7 @@ def likely_part(
         ValueError: a limit is out of range.
     """
     _check_limits_of_part(top_k, top_p)
-    ordered, place = log_probs.sort(dim=-1, descending=True, stable=True)
+    ordered, index = log_probs.sort(dim=-1, descending=True, stable=True)
     if top_k is not None:
         ordered[..., top_k:] = -math.inf
     if top_p is not None and top_p < 1:
@@ -100,7 +93,7 @@ def likely_part(
         unneeded = before >= top_p
         unneeded[..., 0] = False  # rounding must not leave nothing
         ordered = ordered.masked_fill(unneeded, -math.inf)
-    return torch.empty_like(ordered).scatter_(-1, place, ordered).log_softmax(dim=-1)
+    return torch.empty_like(ordered).scatter_(-1, index, ordered).log_softmax(dim=-1)
 
 
 def _check_limits_of_part(top_k: int | None, top_p: float | None) -> None:

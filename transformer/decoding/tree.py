@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from torch import Tensor
 
@@ -12,15 +12,15 @@ Fate = Literal["lives", "finished", "dropped"]
 
 @dataclass(frozen=True)
 class Candidate:
-    """A beginning and one token more.
+    """A prefix and one token more.
 
     Attributes:
-        parent: which of the step's beginnings it extends.
+        parent: which of the step's prefixes it extends.
         token: the token's id.
-        log_prob: the token's log-probability after its beginning.
+        log_prob: the token's log-probability after its prefix.
         total: the sum of all log-probabilities up to here.
         score: the total divided by the penalty of this length.
-        fate: whether it lives on, is finished (the end mark), or is dropped.
+        fate: whether it lives as a prefix, is finished (the end mark), or is dropped.
     """
 
     parent: int
@@ -36,78 +36,94 @@ class Step:
     """One step of the search for one sentence.
 
     Attributes:
-        sentence: its place in the batch.
+        sentence: its index in the batch.
         length: the tokens that a candidate has, the end mark's too; 1 in the first step.
-        beginnings: the tokens of those that lived at the start of the step, best first.
-        candidates: the most probable results, twice as many as the beam is wide, best first.
-        living: the places of those candidates that are the next step's beginnings, in its order.
-        goes_on: whether the search for this sentence goes on.
+        prefixes: the tokens of each prefix at the start of the step, best first.
+        candidates: the most probable ones, twice as many as the beam is wide, best first.
+        living: the indices of those candidates that are the next step's prefixes, in its order.
+        continues: whether the search for this sentence continues.
         cut: max_len is reached, and the living ones count as finished as they are.
     """
 
     sentence: int
     length: int
-    beginnings: list[tuple[int, ...]]
+    prefixes: list[tuple[int, ...]]
     candidates: list[Candidate]
     living: list[int]
-    goes_on: bool
+    continues: bool
     cut: bool
 
 
-def steps(
-    *,
-    length: int,
-    cut: bool,
-    penalty: float,
-    active: list[int],
-    going: list[int],
-    output: Tensor,
-    before: Tensor,
-    log_prob: Tensor,
-    total: Tensor,
-    beginning: Tensor,
-    token: Tensor,
-    ended: Tensor,
-    order: Tensor,
-) -> Iterator[Step]:
-    """What `beam_search` has computed in a step, sentence by sentence.
+class Candidates(NamedTuple):
+    """The candidates of a step, for all active sentences: (sentences, candidates) each, best first.
 
-    `output` is (all beginnings, tokens); `before`, the totals of the beginnings, and `order`, the
-    places of the candidates that live on, are (active sentences, beam_size), the others (active
-    sentences, candidates).
+    As in `Candidate`; `ended` says whether the token is the end mark.
     """
-    beam_size = order.size(1)
-    for row, sentence in enumerate(active):
-        # Of probability 0 are the beginnings that are missing at first, and what none extends.
-        there = int(before[row].isfinite().sum())
-        beginnings = output[row * beam_size : row * beam_size + there, 1:].tolist()
-        ends, totals = ended[row].tolist(), total[row].tolist()
-        living = [p for p in order[row].tolist() if totals[p] > -math.inf and not ends[p]]
+
+    parent: Tensor
+    token: Tensor
+    log_prob: Tensor
+    total: Tensor
+    ended: Tensor
+
+
+class Expansion(NamedTuple):
+    """What `beam_search` has computed in a step, for all active sentences.
+
+    Attributes:
+        length: the tokens that a candidate has.
+        penalty: what a candidate's total is divided by.
+        cut: max_len is reached.
+        active: which sentences of the batch these are.
+        survivors: the indices in `active` of those whose search continues.
+        output: (sentences * beam_size, length): the prefixes, each behind the start mark.
+        totals: (sentences, beam_size): those of the prefixes; -inf where there is none yet.
+        candidates: the most probable ones.
+        kept: (sentences, beam_size): the indices of the candidates that are the next prefixes.
+    """
+
+    length: int
+    penalty: float
+    cut: bool
+    active: list[int]
+    survivors: list[int]
+    output: Tensor
+    totals: Tensor
+    candidates: Candidates
+    kept: Tensor
+
+
+def steps_of(expansion: Expansion) -> Iterator[Step]:
+    """The same, sentence by sentence."""
+    x = expansion
+    beam_size = x.kept.size(1)
+    for row, sentence in enumerate(x.active):
+        n_prefixes = int(x.totals[row].isfinite().sum())
+        prefixes = x.output[row * beam_size : row * beam_size + n_prefixes, 1:].tolist()
+        columns = [column[row].tolist() for column in x.candidates]
+        ended, totals = columns[-1], columns[-2]
+        # Of probability 0 is what no prefix extends, where there are few prefixes.
+        living = [i for i in x.kept[row].tolist() if totals[i] > -math.inf and not ended[i]]
+
+        def fate(i: int, ended: list[bool] = ended, living: list[int] = living) -> Fate:
+            if i in living:
+                return "lives"
+            return "finished" if ended[i] and i < beam_size else "dropped"
+
         candidates = [
-            Candidate(
-                parent=int(beginning[row, place]),
-                token=int(token[row, place]),
-                log_prob=float(log_prob[row, place]),
-                total=value,
-                score=value / penalty,
-                fate="lives"
-                if place in living
-                else "finished"
-                if ends[place] and place < beam_size
-                else "dropped",
-            )
-            for place, value in enumerate(totals)
-            if value > -math.inf
+            Candidate(parent, token, log_prob, total, total / x.penalty, fate(i))
+            for i, (parent, token, log_prob, total, _) in enumerate(zip(*columns, strict=True))
+            if total > -math.inf
         ]
-        goes_on = row in going
+        continues = row in x.survivors
         yield Step(
             sentence=sentence,
-            length=length,
-            beginnings=[tuple(tokens) for tokens in beginnings],
+            length=x.length,
+            prefixes=[tuple(tokens) for tokens in prefixes],
             candidates=candidates,
             living=living,
-            goes_on=goes_on and not cut,
-            cut=goes_on and cut,
+            continues=continues and not x.cut,
+            cut=continues and x.cut,
         )
 
 
@@ -145,7 +161,7 @@ class SearchTree:
             ValueError: the step is not the sentence's next one.
         """
         steps = self.steps.setdefault(step.sentence, [])
-        if step.length != len(steps) + 1 or (steps and not steps[-1].goes_on):
+        if step.length != len(steps) + 1 or (steps and not steps[-1].continues):
             raise ValueError(
                 f"step {step.length} of sentence {step.sentence} does not follow the "
                 f"{len(steps)} steps seen; give each search a SearchTree of its own"
@@ -158,7 +174,7 @@ class SearchTree:
             Node(**{**vars(c), "parent": parents[c.parent]}, length=step.length)
             for c in step.candidates
         ]
-        self._living[step.sentence] = [first + place for place in step.living]
+        self._living[step.sentence] = [first + index for index in step.living]
         steps.append(step)
 
     def finished(self, sentence: int) -> list[int]:
@@ -167,10 +183,10 @@ class SearchTree:
         Those that max_len has cut off are among them. The search keeps the best `beam_size`.
         """
         nodes = self.nodes[sentence]
-        ends = [place for place, node in enumerate(nodes) if node.fate == "finished"]
+        ends = [i for i, node in enumerate(nodes) if node.fate == "finished"]
         if self.steps[sentence][-1].cut:
             ends += self._living[sentence]
-        return sorted(ends, key=lambda place: -nodes[place].score)
+        return sorted(ends, key=lambda i: -nodes[i].score)
 
     def tokens(self, sentence: int, node: int) -> list[int]:
         """The tokens from the start to a node, the end mark too where the node is one."""

@@ -1,4 +1,4 @@
-"""One step of a search: three ways, the same logits, whichever beginnings live on."""
+"""One step of a search: three ways, the same logits, whichever prefixes are continued."""
 
 import pytest
 import torch
@@ -17,7 +17,7 @@ from tests.helpers import (
     small_model,
 )
 from transformer.decoding.packed import PackedSteps
-from transformer.decoding.step import CachedSteps, RecomputedSteps, start_decoding
+from transformer.decoding.steps import CachedSteps, RecomputedSteps, start_decoding
 
 WAYS = [RecomputedSteps, CachedSteps, PackedSteps]
 
@@ -26,7 +26,7 @@ WAYS = [RecomputedSteps, CachedSteps, PackedSteps]
 @settings(max_examples=40)
 @torch.no_grad()
 def test_all_ways_give_the_same_logits(seed, shape, lengths, extra, rows, data):
-    """Any tokens are read, padding too; sentences leave, and beginnings change places."""
+    """Any tokens are read, padding too; sentences leave, and prefixes change places."""
     model, src = small_model(seed, **shape), sentences(lengths, seed, extra)
     ways = [way(model, src, rows) for way in WAYS]
     generator = torch.Generator().manual_seed(seed)
@@ -51,9 +51,9 @@ def test_all_ways_give_the_same_logits(seed, shape, lengths, extra, rows, data):
 
 
 @pytest.mark.parametrize("rows", [1, 3])
-@pytest.mark.parametrize("spread", ["one wins", "all live"])
-def test_many_tokens_find_room(rows, spread):
-    """Twice the room where every beginning lives; where one wins, the others' places are freed."""
+@pytest.mark.parametrize("spread", ["one wins", "all continue"])
+def test_many_tokens_find_slots(rows, spread):
+    """Twice the slots where every prefix is continued; where one wins, the others' are freed."""
     model, src = small_model(max_len=80), sentences([3, 2])
     packed, recomputed = PackedSteps(model, src, rows), RecomputedSteps(model, src, rows)
     output = torch.full((2 * rows, 1), BOS)
@@ -67,7 +67,7 @@ def test_many_tokens_find_room(rows, spread):
             token = (torch.arange(2 * rows)[:, None] + step) % (VOCAB - 1) + 1
             output = torch.cat([output, token], dim=1)
     freed = rows > 1 and spread == "one wins"
-    assert packed.store.size(2) == rows * (64 if freed else 128)
+    assert packed.buffer.size(2) == rows * (64 if freed else 128)
 
 
 def test_padding_that_was_read_is_hidden_from_then_on():

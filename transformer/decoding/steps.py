@@ -1,6 +1,6 @@
 """One step of a search: the logits after one more token, in three ways that give the same.
 
-`RecomputedSteps` runs the decoder over the whole beginning, as training does. `CachedSteps` runs it
+`RecomputedSteps` runs the decoder over the whole prefix, as training does. `CachedSteps` runs it
 over the new position only (see decoding/cache.py). `PackedSteps` does this with less around it.
 """
 
@@ -20,13 +20,13 @@ Prefixes = Int[Tensor, "rows len"]
 
 @runtime_checkable
 class Steps(Protocol):
-    """Gives the logits of the next token, and is told which beginnings live on.
+    """Gives the logits of the next token, and is told which prefixes are continued.
 
-    The rows are beginnings of outputs; those of one sentence stand below each other.
+    The rows are prefixes of outputs; those of one sentence stand below each other.
     """
 
     def __call__(self, output: Prefixes) -> Logits:
-        """The logits after each beginning, which has grown by one token since the last call."""
+        """The logits after each prefix, which has grown by one token since the last call."""
 
     def select(self, sentences: Tensor) -> None:
         """Keep these sentences, each with all its rows."""
@@ -38,7 +38,7 @@ class Steps(Protocol):
 def start_decoding(
     model: Transformer, src: Int[Tensor, "batch src_len"], rows: int = 1, use_cache: bool = True
 ) -> Steps:
-    """Encode the sources, and make ready for `rows` beginnings of each output."""
+    """Encode the sources, and make ready for `rows` prefixes of each output."""
     if not use_cache:
         return RecomputedSteps(model, src, rows)
     return PackedSteps(model, src, rows) if is_plain(model) else CachedSteps(model, src, rows)
@@ -52,7 +52,7 @@ class RecomputedSteps:
         self.src, self.memory = _repeated(src, rows), _repeated(model.encode(src), rows)
 
     def __call__(self, output: Prefixes) -> Logits:
-        """The logits after each beginning."""
+        """The logits after each prefix."""
         hidden = self.model.decode(output, self.memory, self.src)
         return self.model.logits(hidden[:, -1])
 
@@ -73,7 +73,7 @@ class CachedSteps(RecomputedSteps):
         self.cache = KeyValueCache(model.config.n_layers)
 
     def __call__(self, output: Prefixes) -> Logits:
-        """The logits after each beginning."""
+        """The logits after each prefix."""
         seen = padding_mask(output, self.model.config.pad_id)
         last = output[:, -1:]
         hidden = self.model.decode(last, self.memory, self.src, tgt_mask=seen, cache=self.cache)

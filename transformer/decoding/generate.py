@@ -1,16 +1,31 @@
-"""The loop that greedy search and sampling share, and the limits that every search has."""
+"""What every search returns and needs, and the loop that greedy search and sampling share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from transformer.decoding.hypothesis import Hypothesis
-from transformer.decoding.step import Steps
+from transformer.decoding.steps import Steps
+from transformer.introspect import pause_recording
 from transformer.model import Transformer
 
-# The logits (rows, vocab) -> the token that each row goes on with, and its log-probability.
+# The logits (rows, vocab) -> the next token of each row, and its log-probability.
 Choose = Callable[[Tensor], tuple[Tensor, Tensor]]
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """One output sentence.
+
+    Attributes:
+        tokens: its token ids, without the start and end marks.
+        score: the sum of the log-probabilities of its tokens and of the end mark, if it ended.
+    """
+
+    tokens: list[int]
+    score: float
 
 
 def check_limits(model: Transformer, bos_id: int, eos_id: int, max_len: int) -> None:
@@ -24,14 +39,35 @@ def check_limits(model: Transformer, bos_id: int, eos_id: int, max_len: int) -> 
             raise ValueError(f"{name} ({token}) must be a token of the target, 0 to {last}")
 
 
-def write(
+@contextmanager
+def evaluating(model: Transformer) -> Iterator[None]:
+    """Inside the block the model is in evaluation mode; after it, in the mode it had."""
+    training = model.training
+    model.eval()
+    try:
+        yield
+    finally:
+        model.train(training)
+
+
+@contextmanager
+def searching(model: Transformer) -> Iterator[bool]:
+    """Inside the block: evaluation mode, no gradients, and no attention weights recorded.
+
+    Yields whether somebody is recording outside it.
+    """
+    with evaluating(model), pause_recording(model) as recording, torch.inference_mode():
+        yield recording
+
+
+def generate(
     decoder: Steps, src: Tensor, choose: Choose, *, bos_id: int, eos_id: int, max_len: int
 ) -> list[Hypothesis]:
     """One output for each source, token by token; a row that has ended leaves the batch.
 
     Args:
-        decoder: has encoded `src`, with one beginning for each row.
-        choose: says how each row goes on.
+        decoder: has encoded `src`, with one prefix for each row.
+        choose: picks the next token of each row.
     """
     output = src.new_full((len(src), 1), bos_id)  # (active rows, tokens so far)
     score = torch.zeros(len(src), device=src.device)
@@ -48,9 +84,9 @@ def write(
         ended = token == eos_id
         if ended.any():
             finish(ended)
-            going = (~ended).nonzero().flatten()
-            active, output, score, token = active[going], output[going], score[going], token[going]
-            decoder.select(going)
+            rest = (~ended).nonzero().flatten()
+            active, output, score, token = active[rest], output[rest], score[rest], token[rest]
+            decoder.select(rest)
         output = torch.cat([output, token[:, None]], dim=1)
         if not active.numel():
             break

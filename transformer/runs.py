@@ -130,7 +130,7 @@ def _prepare(folder: Path, task: Task, trainer: Trainer, resume: bool) -> None:
         raise RunError(
             f"{folder} holds a run already; add --resume to go on with it, or name another folder"
         )
-    trainer.workers.wait()  # none looks into the folder after the first has begun to fill it
+    trainer.workers.barrier()  # none looks into the folder after the first has begun to fill it
     if not trainer.workers.first:
         return
     save_tokenizer(folder / "tokenizer.json", task.tokenizer)

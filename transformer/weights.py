@@ -23,14 +23,14 @@ class CheckpointError(FileError):
 
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
-    """Write named tensors and JSON-able facts about them, atomically.
+    """Write named tensors and JSON-able metadata, atomically.
 
     Raises:
         FileError: the file could not be written; an earlier one is untouched.
     """
     contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    facts = {key: json.dumps(value) for key, value in metadata.items()}
-    write_atomically(path, serialise_tensors(contiguous, facts))
+    text = {key: json.dumps(value) for key, value in metadata.items()}
+    write_atomically(path, serialise_tensors(contiguous, text))
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -66,12 +66,12 @@ def load_model_tensors(model: nn.Module, tensors: dict[str, Tensor]) -> None:
     Raises:
         CheckpointError: names or shapes differ.
     """
-    own = model_tensors(model)
-    if own.keys() != tensors.keys():
-        odd = sorted(own.keys() ^ tensors.keys())
+    parameters = model_tensors(model)
+    if parameters.keys() != tensors.keys():
+        odd = sorted(parameters.keys() ^ tensors.keys())
         raise CheckpointError(f"the weights belong to another model: {odd[0]} is not in both")
     with torch.no_grad():
-        for name, parameter in own.items():
+        for name, parameter in parameters.items():
             if parameter.shape != tensors[name].shape:
                 raise CheckpointError(
                     f"the weights belong to another model: {name} is {tuple(parameter.shape)} "
@@ -91,16 +91,19 @@ def load_model(path: Path) -> Transformer:
     Raises:
         CheckpointError: the file is damaged, or not a model's.
     """
-    tensors, facts = load_tensors(path)
-    if "config" not in facts:
+    tensors, metadata = load_tensors(path)
+    if "config" not in metadata:
         raise CheckpointError(f"{path} holds no model configuration; it is not a model's file")
-    if "training" in facts:
+    if "training" in metadata:
         raise CheckpointError(f"{path} is a training checkpoint; the model is in model.safetensors")
     try:
-        model = Transformer(TransformerConfig(**facts["config"]))
+        model = Transformer(TransformerConfig(**metadata["config"]))
     except (TypeError, ValueError) as error:
         raise CheckpointError(f"{path} has a configuration that does not fit: {error}") from error
-    load_model_tensors(model, tensors)
+    try:
+        load_model_tensors(model, tensors)
+    except CheckpointError as error:
+        raise CheckpointError(f"{path}: {error}") from error
     return model.eval()
 
 

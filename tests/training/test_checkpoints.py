@@ -255,6 +255,17 @@ def test_weights_of_another_shape_or_name_are_refused(tmp_path):
         load_model(path)
 
 
+def test_a_weight_with_a_damaged_name_is_refused_with_the_files_name(finished, tmp_path):
+    for name, load in (
+        ("model.safetensors", load_model),
+        ("checkpoint.safetensors", small_trainer(steps=10).resume),
+    ):
+        content = (finished / name).read_bytes()
+        (tmp_path / name).write_bytes(content.replace(b"encoder.layers.0", b"encoded.layers.0"))
+        with pytest.raises(CheckpointError, match=rf"{tmp_path / name}: .* is not in both"):
+            load(tmp_path / name)
+
+
 def test_an_impossible_configuration_in_a_file_is_a_sentence(tmp_path):
     model = small_model(0, torch.float32)
     for settings_, named in (({"depth": 3}, "depth"), ({"d_model": 15}, "must be divisible")):

@@ -58,7 +58,7 @@ def test_gradients_and_weights_are_those_of_one_process(done, name):
 def test_the_scenarios_are_what_they_say():
     # Accumulation with fewer rows than four processes, and an epoch with fewer than two.
     rows = [
-        [len(batch.src) for batch in next(small_trainer(**SCENARIOS[name]).loader.steps())]
+        [len(batch.src) for batch in next(iter(small_trainer(**SCENARIOS[name]).loader))]
         for name in ("accumulated", "few_rows", "shared_with_none")
     ]
     assert len(rows[0]) == 3
@@ -72,12 +72,12 @@ def test_the_scenarios_are_what_they_say():
 
 
 @pytest.mark.slow
-def test_dropouts_dice_differ_and_come_back_for_all(done):
+def test_dropouts_random_numbers_differ_and_come_back_for_all(done):
     size, folder = done
     tensors, _ = load_tensors(folder / "run" / "checkpoint.safetensors")
-    dice = [row.tolist() for row in tensors["rng.cpu"]]
-    assert len(dice) == size
-    assert len(set(map(tuple, dice))) == size
+    states = [row.tolist() for row in tensors["rng.cpu"]]
+    assert len(states) == size
+    assert len(set(map(tuple, states))) == size
     for rank in range(size):
         straight, resumed = (
             load_tensors(folder / f"{name}.{rank}")[0] for name in ("straight", "resumed")
@@ -109,7 +109,7 @@ def test_shares_are_neighbours_of_nearly_one_size():
         for n in range(12):
             workers.size, shares = size, []
             for workers.rank in range(size):
-                shares.append(list(workers.share(range(n))))
+                shares.append(list(workers.shard(range(n))))
             assert [row for share in shares for row in share] == list(range(n))
             assert max(map(len, shares)) - min(map(len, shares)) <= 1
 
@@ -122,8 +122,8 @@ def test_alone_there_is_nothing_to_wait_for(monkeypatch):
         model = torch.nn.Linear(2, 2)
         assert workers.wrap(model) is model
         assert (workers.first, workers.size, is_first()) == (True, 1, True)
-        assert workers.tell(2.5) == 2.5
-        workers.wait()
+        assert workers.broadcast(2.5) == 2.5
+        workers.barrier()
         assert own_device(torch.device("cuda")) == torch.device("cuda")
 
 

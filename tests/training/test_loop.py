@@ -3,6 +3,8 @@
 import json
 import math
 import sys
+import zlib
+from dataclasses import asdict
 from pathlib import Path
 
 import jaxtyping
@@ -26,7 +28,7 @@ from transformer.training import (
     noam_rate,
     token_batches,
 )
-from transformer.weights import CheckpointError, load_model, load_tensors
+from transformer.weights import CheckpointError, load_model, load_tensors, save_tensors
 
 
 @pytest.fixture
@@ -259,14 +261,14 @@ def test_a_compiled_model_trains_to_the_same_weights():
 # Resuming ------------------------------------------------------------------------------------
 
 
-def roll_dice(model):
-    return {"dice": float(torch.rand(()) > 2)}
+def draw_numbers(model):
+    return {"drawn": float(torch.rand(()) > 2)}
 
 
 @pytest.mark.parametrize(("stop", "accumulate"), [(10, 1), (23, 3)])
 def test_a_resumed_run_is_the_uninterrupted_run_to_the_last_bit(tmp_path, accumulate, stop):
     # An epoch has about 9 batches, so the 40 steps cross several, and a stop lies within one.
-    settings = {"accumulate": accumulate, "evaluate_every": 10, "evaluate": roll_dice}
+    settings = {"accumulate": accumulate, "evaluate_every": 10, "evaluate": draw_numbers}
     settings |= {"log_every": 1}
     straight = small_trainer(steps=40, **settings)
     straight.train()
@@ -285,7 +287,7 @@ def test_a_resumed_run_is_the_uninterrupted_run_to_the_last_bit(tmp_path, accumu
     assert ours.keys() == theirs.keys()
     for i in ours:
         assert_identical(ours[i], theirs[i])
-    kept = {key for entry in straight.metrics for key in entry} - {"dice"}
+    kept = {key for entry in straight.metrics for key in entry} - {"drawn"}
     strip = [
         [{k: v for k, v in entry.items() if k in kept} for entry in timeless(run.metrics)]
         for run in (second, straight)
@@ -343,6 +345,62 @@ def test_resuming_with_other_settings_is_an_error(tmp_path, change, named):
         other.resume(tmp_path / "checkpoint.safetensors")
     assert_identical(weights_of(other), before)
     assert other.step == 0
+
+
+def test_a_state_can_be_handed_over_without_a_file():
+    straight, first = small_trainer(steps=30), small_trainer(steps=15)
+    straight.train()
+    first.train()
+    state = first.state_dict()
+    second, third = (small_trainer(weights=99, steps=30) for _ in range(2))
+    for trainer in (second, third):  # none of them changes what the next one is given
+        trainer.load_state_dict(state)
+        trainer.train()
+        assert_identical(weights_of(trainer), weights_of(straight))
+        assert timeless(trainer.metrics) == timeless(straight.metrics)
+    assert first.step == 15
+    assert [entry["step"] for entry in first.metrics] == [5, 10, 15]
+
+
+def test_a_state_of_another_setting_is_refused_without_a_file():
+    state = small_trainer(seed=1).state_dict()
+    with pytest.raises(CheckpointError, match="the state was made with seed=1, not 0"):
+        small_trainer().load_state_dict(state)
+
+
+@pytest.mark.parametrize("rng_of", ["one process", "before there were several"])
+def test_a_checkpoint_is_laid_out_as_ever_so_that_earlier_ones_can_be_resumed(tmp_path, rng_of):
+    # Written down by name here, because runs that were begun by an earlier version hold this.
+    straight, first = small_trainer(steps=20), small_trainer(steps=10)
+    straight.train()
+    first.train()
+    rng = torch.get_rng_state()
+    tensors = {f"model.{name}": p for name, p in first.model.named_parameters()}
+    for i, p in enumerate(first.model.parameters()):
+        for key in ("step", "exp_avg", "exp_avg_sq"):
+            tensors[f"adam.{i}.{key}"] = first.optimizer.state[p][key]
+    tensors["rng.cpu"] = rng[None] if rng_of == "one process" else rng
+    training = asdict(first.config)
+    del training["stop_on"]  # as if it had not existed yet
+    pairs = json.dumps([list(pair) for pair in first.pairs])
+    metadata = {
+        "step": 10,
+        "batches_seen": 10,
+        "pairs_seen": first.loader.pairs_seen,
+        "seconds": 1.5,
+        "metrics": first.metrics,
+        "config": first.model.config.to_dict(),
+        "training": training,
+        "data": {"pairs": 50, "fingerprint": zlib.crc32(pairs.encode())},
+        "marks": MARKS,
+    }
+    save_tensors(tmp_path / "old.safetensors", tensors, metadata)
+    second = small_trainer(weights=99, steps=20)
+    torch.manual_seed(5)
+    second.resume(tmp_path / "old.safetensors")
+    second.train()
+    assert_identical(weights_of(second), weights_of(straight))
+    assert timeless(second.metrics) == timeless(straight.metrics)
 
 
 @pytest.mark.slow

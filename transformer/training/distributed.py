@@ -7,7 +7,7 @@ update that one process would have made.
 
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import timedelta
 from typing import TypeVar
@@ -20,7 +20,7 @@ from torch.nn.parallel import DistributedDataParallel
 T = TypeVar("T")
 
 # So long the others wait for the first one, which evaluates or downloads.
-PATIENCE = timedelta(days=2)
+TIMEOUT = timedelta(days=2)
 
 
 @contextmanager
@@ -37,7 +37,7 @@ def process_group() -> Iterator[None]:
     workers = Workers()
     # A process that fails leaves at once: torchrun then ends the others, who wait for it.
     yield
-    workers.wait()
+    workers.barrier()
     dist.destroy_process_group()
 
 
@@ -46,10 +46,10 @@ def first_goes_ahead() -> Iterator[None]:
     """The first process does what is inside alone, then the others: they find its downloads."""
     workers = Workers()
     if not workers.first:
-        workers.wait()
+        workers.barrier()
     yield
     if workers.first:
-        workers.wait()
+        workers.barrier()
 
 
 def is_first() -> bool:
@@ -65,11 +65,11 @@ def own_device(device: torch.device) -> torch.device:
     """
     if device != torch.device("cuda") or not _connected():
         return device
-    rank, there = int(os.environ.get("LOCAL_RANK", "0")), torch.cuda.device_count()
-    if rank >= there:
+    rank, n_gpus = int(os.environ.get("LOCAL_RANK", "0")), torch.cuda.device_count()
+    if rank >= n_gpus:
         raise ValueError(
-            f"torchrun has started process {rank + 1} on a host with {there} GPUs; "
-            f"set --nproc-per-node to {there}, or choose --device cpu"
+            f"torchrun has started process {rank + 1} on a host with {n_gpus} GPUs; "
+            f"set --nproc-per-node to {n_gpus}, or choose --device cpu"
         )
     torch.cuda.set_device(rank)
     return torch.device("cuda", rank)
@@ -90,9 +90,9 @@ class Workers:
         self.rank = dist.get_rank() if _connected() else 0
         self.first = self.rank == 0
         # Gradients must not wait for long: who does not answer is dead. This group may.
-        self._patient = dist.new_group(backend="gloo", timeout=PATIENCE) if self.size > 1 else None
+        self._patient = dist.new_group(backend="gloo", timeout=TIMEOUT) if self.size > 1 else None
 
-    def share(self, rows: Sequence[T]) -> Sequence[T]:
+    def shard(self, rows: Sequence[T]) -> Sequence[T]:
         """This process's part of a list: neighbours, as many as the others have, or one fewer."""
         n = len(rows)
         return rows[n * self.rank // self.size : n * (self.rank + 1) // self.size]
@@ -109,41 +109,57 @@ class Workers:
                 model, broadcast_buffers=False, gradient_as_bucket_view=True
             )
 
-    def adding_up(self, model: nn.Module, now: bool) -> AbstractContextManager[None]:
-        """Whether the next backward pass adds up all gradients, or only gathers its own."""
-        if isinstance(model, DistributedDataParallel) and not now:
-            return model.no_sync()
-        return nullcontext()
+    def no_sync(self, model: nn.Module) -> AbstractContextManager[None]:
+        """Inside, a backward pass gathers this process's own gradients, and adds up none."""
+        return model.no_sync() if isinstance(model, DistributedDataParallel) else nullcontext()
 
-    def seed(self, seed: int, step: int = 0) -> None:
-        """Dice for each process, so that dropout differs between them; the first has `seed`."""
-        torch.manual_seed(seed + 1000 * step + self.rank)
-
-    def total(self, value: Tensor) -> Tensor:
+    def all_reduce(self, value: Tensor) -> Tensor:
         """The sum of all processes' values, on their device."""
         if self.size > 1:
             dist.all_reduce(value)
         return value
 
-    def tell(self, value: float) -> float:
-        """What the first process says; the others wait for it, however long it takes."""
-        told = torch.tensor(value, dtype=torch.float64)
+    def broadcast(self, value: float) -> float:
+        """The first process's value; the others wait for it, however long it takes."""
+        sent = torch.tensor(value, dtype=torch.float64)
         if self._patient is not None:
-            dist.broadcast(told, 0, group=self._patient)
-        return told.item()
+            dist.broadcast(sent, 0, group=self._patient)
+        return sent.item()
 
-    def wait(self) -> None:
+    def all_gather(self, state: Tensor) -> Tensor:
+        """All processes' tensors of one shape, a row for each, on the CPU."""
+        if self._patient is None:
+            return state[None]
+        rows = [torch.empty_like(state) for _ in range(self.size)]
+        dist.all_gather(rows, state, group=self._patient)
+        return torch.stack(rows)
+
+    def barrier(self) -> None:
         """Until all are here."""
         if self._patient is not None:
             dist.barrier(group=self._patient)
 
-    def collect(self, state: Tensor) -> Tensor:
-        """All processes' tensors of one shape, a row for each, on the CPU."""
-        rows = [torch.empty_like(state) for _ in range(self.size)]
-        if self._patient is None:
-            return state[None]
-        dist.all_gather(rows, state, group=self._patient)
-        return torch.stack(rows)
+    def seed(self, seed: int, step: int = 0) -> None:
+        """Other random numbers in each process, so that dropout differs; the first has `seed`."""
+        torch.manual_seed(seed + 1000 * step + self.rank)
+
+    def rng_state(self, device: torch.device) -> dict[str, Tensor]:
+        """The states of the random number generators, (processes, bytes), by kind of device."""
+        states = {"cpu": self.all_gather(torch.get_rng_state())}
+        if device.type == "cuda":
+            states["cuda"] = self.all_gather(torch.cuda.get_rng_state(device))
+        return states
+
+    def set_rng_state(self, states: Mapping[str, Tensor], device: torch.device) -> bool:
+        """Go on with these random numbers; False where another number of processes left them."""
+        rows = {kind: torch.atleast_2d(state) for kind, state in states.items()}
+        if len(rows["cpu"]) != self.size:
+            return False
+        # Copied, because torch reads a state from the beginning of its storage.
+        torch.set_rng_state(rows["cpu"][self.rank].clone())
+        if "cuda" in rows and device.type == "cuda":
+            torch.cuda.set_rng_state(rows["cuda"][self.rank].clone(), device)
+        return True
 
 
 def _connected() -> bool:

@@ -1,6 +1,8 @@
 """The training loop (section 5): batches, Adam, the paper's schedule, exact resuming."""
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,7 @@ import torch
 from torch import Tensor
 
 from transformer.batching import Batch, TokenPair
+from transformer.config import TransformerConfig
 from transformer.model import Transformer
 from transformer.runtime import pick_device
 from transformer.training import stopping
@@ -17,9 +20,15 @@ from transformer.training.loss import label_smoothing_loss
 from transformer.training.progress import progress
 from transformer.training.recorder import Metrics, Recorder, require_finite
 from transformer.training.schedule import linear_cooldown, noam_rate
-from transformer.training.settings import TrainingConfig
-from transformer.training.state import load_state, save_state
-from transformer.weights import keep_weights, save_model
+from transformer.training.settings import REPORTING, TrainingConfig
+from transformer.training.state import State, load_state, require_same, save_state
+from transformer.weights import (
+    CheckpointError,
+    keep_weights,
+    load_model_tensors,
+    model_tensors,
+    save_model,
+)
 
 CHECKPOINT = "checkpoint.safetensors"
 
@@ -90,9 +99,9 @@ class Trainer:
         Each entry holds step, epoch, loss (nats per target token since the last log), rate,
         tokens_per_second (target tokens, padding not counted) and seconds (of training alone).
         """
-        config, recorder, batches = self.config, self.recorder, self.loader.steps()
+        config, recorder, batches = self.config, self.recorder, iter(self.loader)
         bar = progress(config.steps, self.step, self.show_progress)
-        if not self.step:  # a resumed run has its dice from the checkpoint
+        if not self.step:  # a resumed run has its random numbers from the checkpoint
             self.workers.seed(config.seed)
         self.model.train()
         recorder.start()
@@ -116,7 +125,7 @@ class Trainer:
         self.model.eval()
         if self.run_dir and self.workers.first:
             save_model(self.run_dir / "model.safetensors", self.model)
-        self.workers.wait()  # for the files
+        self.workers.barrier()  # for the files
         return self.metrics
 
     @property
@@ -139,7 +148,8 @@ class Trainer:
         total = torch.zeros((), device=self.device)
         for i, batch in enumerate(batches, 1):
             batch = batch.to(self.device)
-            with self.workers.adding_up(self._forward, now=i == len(batches)):
+            last = i == len(batches)  # with it, several processes add up their gradients
+            with nullcontext() if last else self.workers.no_sync(self._forward):
                 with torch.autocast(self.device.type, torch.bfloat16, enabled=self._bf16):
                     logits = self._forward(batch.src, batch.tgt_in)
                 smoothing, pad_id = self.config.label_smoothing, self.marks["pad_id"]
@@ -167,7 +177,7 @@ class Trainer:
         return self.step == self.config.steps or (every > 0 and self.step % every == 0)
 
     def _log(self) -> None:
-        loss = self.recorder.per_token(self.workers.total(self.recorder.loss_sum()))
+        loss = self.recorder.per_token(self.workers.all_reduce(self.recorder.loss_sum()))
         first = self.step - self.recorder.n_steps + 1
         saved = self.run_dir and self.run_dir / CHECKPOINT
         require_finite(self.model, loss, f"steps {first} and {self.step}", self.config, saved)
@@ -178,7 +188,7 @@ class Trainer:
         scores: Metrics = {}
         if self.workers.first:
             self.model.eval()
-            # Whatever dice the evaluation throws, training goes on as if it had not.
+            # Whatever random numbers the evaluation draws, training goes on as if it had not.
             with torch.random.fork_rng([self.device] if self.device.type == "cuda" else []):
                 scores = evaluate(self.model)
             self.model.train()
@@ -187,14 +197,70 @@ class Trainer:
         if self.recorder.run_dir and stopping.last_is_best(self.metrics, self.config):
             stopping.keep_best(self.recorder.run_dir, self.model)
 
+    def state_dict(self) -> State:
+        """All that an exact continuation needs; all processes call it, each has random numbers."""
+        moments = self.optimizer.state_dict()["state"]
+        return {
+            "step": self.step,
+            "config": self.model.config.to_dict(),
+            "training": asdict(self.config),
+            "model": model_tensors(self.model),
+            "adam": {f"{i}.{key}": t for i in moments for key, t in moments[i].items()},
+            "rng": self.workers.rng_state(self.device),
+            **self.loader.state_dict(),
+            **self.recorder.state_dict(),
+        }
+
+    def load_state_dict(self, state: State) -> None:
+        """Go on from there, as if training had never stopped.
+
+        Raises:
+            CheckpointError: the state belongs to another model or training set-up.
+        """
+        self._require_same_settings(state)
+        self.loader.load_state_dict(state)
+        load_model_tensors(self.model, state["model"])
+        moments: dict[int, dict[str, Tensor]] = {}
+        for name, tensor in state["adam"].items():
+            i, _, key = name.partition(".")
+            moments.setdefault(int(i), {})[key] = tensor.clone()
+        self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": moments})
+        self.recorder.load_state_dict(state)
+        self.step = state["step"]
+        if not self.workers.set_rng_state(state["rng"], self.device):
+            # Other words are dropped now, which is as good.
+            self.workers.seed(self.config.seed, self.step)
+
+    def _require_same_settings(self, state: State) -> None:
+        require_same(TransformerConfig(**state["config"]).to_dict(), self.model.config.to_dict())
+        # A state from before a setting existed was made with its default.
+        before = {**asdict(TrainingConfig(steps=1)), **state["training"]}
+        # A cooling run that is to go on for longer cooled too early.
+        may_change = REPORTING if self.config.cooldown else (*REPORTING, "steps")
+        require_same(before, asdict(self.config), may_change)
+
     def save(self, path: Path | str) -> None:
-        """Write all that an exact continuation needs."""
-        save_state(self, Path(path))
+        """Write the state into a file, whole or not at all; all processes call it.
+
+        Raises:
+            FileError: it could not be written; an earlier one is untouched.
+        """
+        state = self.state_dict()
+        if self.workers.first:
+            save_state(Path(path), state)
 
     def resume(self, path: Path | str) -> None:
-        """Go on from a checkpoint, as if training had never stopped.
+        """Go on from a file that `save` wrote.
 
         Raises:
             CheckpointError: it is damaged, or belongs to another model or training set-up.
         """
-        load_state(self, Path(path))
+        state = load_state(Path(path))
+        try:
+            self.load_state_dict(state)
+        except CheckpointError as error:
+            raise CheckpointError(f"{path}: {error}") from error
+        except (KeyError, RuntimeError, TypeError, ValueError) as error:
+            raise CheckpointError(
+                f"{path} is damaged ({error}); take another checkpoint, or train again"
+            ) from error

@@ -102,6 +102,14 @@ class Recorder:
             self._events.close()
         self._events = None
 
+    def state_dict(self) -> Metrics:
+        """What has been reported so far."""
+        return {"seconds": self.seconds, "metrics": self.entries}
+
+    def load_state_dict(self, state: Metrics) -> None:
+        """Report on from there."""
+        self.seconds, self.entries = state["seconds"], [*state["metrics"]]
+
     def line(self) -> str:
         """The last numbers in a few words."""
         if not self.entries:

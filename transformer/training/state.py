@@ -1,136 +1,58 @@
 """A training run, frozen in a file: what an exact continuation needs."""
 
 import json
-import zlib
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import torch
 from torch import Tensor
 
-from transformer.batching import TokenPair
-from transformer.training.settings import REPORTING, TrainingConfig
-from transformer.weights import (
-    CheckpointError,
-    load_model_tensors,
-    load_tensors,
-    model_tensors,
-    save_tensors,
-)
+from transformer.training.settings import REPORTING
+from transformer.weights import CheckpointError, load_tensors, save_tensors
 
-if TYPE_CHECKING:
-    from transformer.training.loop import Trainer
+State = dict[str, Any]
+TENSORS = ("model", "adam", "rng")  # these parts of a state hold tensors by name, the others JSON
 
 
-def save_state(trainer: "Trainer", path: Path) -> None:
-    """Write the weights, Adam's moments, the state of the dice, and the counters, atomically.
-
-    All processes that train together call it, each adds its dice, and the first one writes.
+def save_state(path: Path, state: State) -> None:
+    """Write what `Trainer.state_dict` gives, atomically.
 
     Raises:
         FileError: the file could not be written; an earlier one is untouched.
     """
-    dice = {"rng.cpu": trainer.workers.collect(torch.get_rng_state())}
-    if trainer.device.type == "cuda":
-        dice["rng.cuda"] = trainer.workers.collect(torch.cuda.get_rng_state(trainer.device))
-    if not trainer.workers.first:
-        return
-    tensors = {f"model.{name}": tensor for name, tensor in model_tensors(trainer.model).items()}
-    for i, moments in trainer.optimizer.state_dict()["state"].items():
-        tensors.update({f"adam.{i}.{key}": value for key, value in moments.items()})
-    facts = {
-        "step": trainer.step,
-        "batches_seen": trainer.loader.batches_seen,
-        "pairs_seen": trainer.loader.pairs_seen,
-        "seconds": trainer.recorder.seconds,
-        "metrics": trainer.recorder.entries,
-    }
-    save_tensors(path, tensors | dice, {**facts, **_setup(trainer)})
+    tensors = {f"{group}.{name}": t for group in TENSORS for name, t in state[group].items()}
+    save_tensors(path, tensors, {key: state[key] for key in state if key not in TENSORS})
 
 
-def load_state(trainer: "Trainer", path: Path) -> None:
-    """Put a trainer back to where `save_state` found it.
+def load_state(path: Path) -> State:
+    """Read what `save_state` wrote.
 
     Raises:
-        CheckpointError: the file is damaged, or belongs to another model or training set-up.
+        CheckpointError: the file is missing, damaged, or holds weights only.
     """
-    tensors, facts = load_tensors(path)
-    if "training" not in facts:
+    tensors, values = load_tensors(path)
+    if "training" not in values:
         raise CheckpointError(f"{path} is not a training checkpoint; it holds weights only")
-    _require_same_setup(trainer, path, facts)
-    try:
-        _put_back(trainer, tensors, facts)
-    except (KeyError, RuntimeError, TypeError, ValueError) as error:
-        raise CheckpointError(
-            f"{path} is damaged ({error}); take another checkpoint, or train again"
-        ) from error
+    groups: dict[str, dict[str, Tensor]] = {group: {} for group in TENSORS}
+    for full_name, tensor in tensors.items():
+        group, _, name = full_name.partition(".")
+        groups.setdefault(group, {})[name] = tensor
+    return {**values, **groups}
 
 
-def _put_back(trainer: "Trainer", tensors: dict[str, Tensor], facts: dict[str, Any]) -> None:
-    groups: dict[str, dict[str, Tensor]] = {"model": {}, "adam": {}, "rng": {}}
-    for name, tensor in tensors.items():
-        group, _, rest = name.partition(".")
-        groups[group][rest] = tensor
-    load_model_tensors(trainer.model, groups["model"])
-    moments: dict[int, dict[str, Tensor]] = {}
-    for name, tensor in groups["adam"].items():
-        index, _, key = name.partition(".")
-        moments.setdefault(int(index), {})[key] = tensor
-    trainer.optimizer.load_state_dict({**trainer.optimizer.state_dict(), "state": moments})
-    trainer.step = facts["step"]
-    trainer.loader.batches_seen, trainer.loader.pairs_seen = (
-        facts["batches_seen"],
-        facts["pairs_seen"],
-    )
-    trainer.recorder.seconds, trainer.recorder.entries = facts["seconds"], facts["metrics"]
-    _put_back_dice(trainer, groups["rng"])
+def require_same(
+    before: Mapping[str, Any], now: Mapping[str, Any], may_change: Collection[str] = ()
+) -> None:
+    """Hold what a run was trained with against what it is to go on with.
 
-
-def _put_back_dice(trainer: "Trainer", states: dict[str, Tensor]) -> None:
-    workers = trainer.workers
-    # A row for each process.
-    rows = {device: torch.atleast_2d(state) for device, state in states.items()}
-    if len(rows["cpu"]) != workers.size:
-        # Each word is dropped by other dice now, which is as good as by the former ones.
-        workers.seed(trainer.config.seed, trainer.step)
-        return
-    # Copied, because torch reads a state from the beginning of its storage.
-    torch.set_rng_state(rows["cpu"][workers.rank].clone())
-    if "cuda" in rows and trainer.device.type == "cuda":
-        torch.cuda.set_rng_state(rows["cuda"][workers.rank].clone(), trainer.device)
-
-
-def _setup(trainer: "Trainer") -> dict[str, Any]:
-    """What must not change between a run and its continuation, as JSON gives it back."""
-    setup = {
-        "config": trainer.model.config.to_dict(),
-        "training": asdict(trainer.config),
-        "data": {"pairs": len(trainer.pairs), "fingerprint": _fingerprint(trainer.pairs)},
-        "marks": trainer.marks,
-    }
-    return json.loads(json.dumps(setup))
-
-
-def _fingerprint(pairs: Sequence[TokenPair]) -> int:
-    """Tells other sentences from these; looks at a thousand of them."""
-    sample = (pairs[i] for i in range(0, len(pairs), max(1, len(pairs) // 1000)))
-    return zlib.crc32(json.dumps([(list(src), list(tgt)) for src, tgt in sample]).encode())
-
-
-def _require_same_setup(trainer: "Trainer", path: Path, facts: dict[str, Any]) -> None:
-    # A checkpoint from before a setting existed was made with its default.
-    defaults = asdict(TrainingConfig(steps=1))
-    may_change = set(REPORTING)
-    if not trainer.config.cooldown:  # a cooling run that is to go on for longer cooled too early
-        may_change.add("steps")
-    for part, settings in _setup(trainer).items():
-        for key, value in settings.items():
-            before = facts.get(part, {}).get(key, defaults.get(key))
-            if key not in may_change and before != value:
-                raise CheckpointError(
-                    f"{path} was made with {key}={before}, not {value}; resume with the same "
-                    f"settings (only {', '.join(REPORTING)} may change, and steps where there is "
-                    "no cooldown), or use a new folder"
-                )
+    Raises:
+        CheckpointError: something differs that may not change.
+    """
+    before, now = (json.loads(json.dumps(dict(values))) for values in (before, now))
+    for key, value in now.items():
+        if key not in may_change and before.get(key) != value:
+            raise CheckpointError(
+                f"the state was made with {key}={before.get(key)}, not {value}; resume with the "
+                f"same settings (only {', '.join(REPORTING)} may change, and steps where there is "
+                "no cooldown), or use a new folder"
+            )

@@ -62,7 +62,7 @@ def scores_for_all(
             f"stop_on={config.stop_on} looks at {key}, but evaluate gives "
             f"{', '.join(scores) or 'nothing'}"
         )
-    score = workers.tell(float(scores.get(key, math.nan)))
+    score = workers.broadcast(float(scores.get(key, math.nan)))
     return scores if workers.first else {key: score}
 
 

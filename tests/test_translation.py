@@ -74,6 +74,48 @@ def test_the_n_best_begin_with_the_translation(translator: Translator) -> None:
             translator.n_best(texts, n, beam_size=4)
 
 
+def test_samples_with_one_token_to_draw_from_are_the_translation(translator: Translator) -> None:
+    texts = ["ein Hund läuft .", "", "Hund", "ein Hund schläft ."]
+    for settings in ({"top_k": 1}, {"temperature": 1e-6}, {"top_p": 1e-6}):
+        drawn = translator.sample(texts, n_samples=2, **settings)
+        assert [len(some) for some in drawn] == [2, 0, 2, 2]
+        firsts = [some[0][0] if some else "" for some in drawn]
+        assert firsts == translator.translate(texts)
+        assert all(some[0] == some[1] for some in drawn if some)
+
+
+def test_a_seed_draws_the_same_samples_again(translator: Translator) -> None:
+    texts = ["ein Hund läuft .", "Hund"]
+    drawn = translator.sample(texts, n_samples=4, seed=7)
+    torch.manual_seed(1)  # the samples have a generator of their own
+    assert translator.sample(texts, n_samples=4, seed=7) == drawn
+    assert translator.sample(texts, n_samples=4, seed=8) != drawn
+    assert translator.sample(texts, n_samples=4, seed=7, temperature=3.0) != drawn
+    torch.manual_seed(1)
+    free = translator.sample(texts, n_samples=4)
+    assert translator.sample(texts, n_samples=4) != free
+    torch.manual_seed(1)
+    assert translator.sample(texts, n_samples=4) == free
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_samples": 0}, r"n_samples \(0\) must be at least 1"),
+        ({"temperature": 0.0}, r"temperature \(0.0\) must be a number above 0"),
+        ({"top_k": 0}, r"top_k \(0\) must be at least 1"),
+        ({"top_p": 1.5}, r"top_p \(1.5\) must be above 0 and at most 1"),
+        ({"seed": 2**70}, r"seed \(1180591620717411303424\) must be a whole number from 0 to"),
+        ({"seed": -1}, r"seed \(-1\) must be a whole number from 0"),
+    ],
+)
+def test_bad_settings_of_samples_are_named(translator: Translator, settings, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        translator.sample(["ein Hund"], **settings)
+    with pytest.raises(ValueError, match=r"line 2 has 12 tokens, more than the model takes"):
+        translator.sample(["Hund", "Hund " * 12], unit="line")
+
+
 def test_the_longest_allowed_sentence_is_translated(translator: Translator) -> None:
     assert len(translator.translate(["Hund " * 11])) == 1
 

@@ -1,20 +1,23 @@
 """Text in, text out: a trained model together with its tokenizer, and its scores."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from transformer.batching import pad, token_batches
-from transformer.decoding import Hypothesis, beam_search, greedy_search
+from transformer.decoding import Hypothesis, beam_search, greedy_search, sample
 from transformer.evaluation import Scores, score
 from transformer.introspect import record_attention
 from transformer.model import Transformer
 from transformer.text import BOS_ID, EOS_ID, Tokenizer, load_tokenizer, save_tokenizer
 from transformer.weights import load_model, save_model
+
+# One of decoding's searches, its own settings given: (model, src, bos_id=, eos_id=, max_len=).
+Search = Callable[..., list[list[Hypothesis]]]
 
 # Section 6.1: the output may be as long as the input and 50 tokens more.
 EXTRA_LENGTH = 50
@@ -66,13 +69,16 @@ class Translator:
             texts: the sentences; an empty one has an empty translation.
             beam_size: how wide the search is; 1 is greedy search, the paper's is 4.
             length_penalty: alpha of section 6.1, where beam_size is more than 1.
-            max_tokens: counts each beginning of a beam.
+            max_tokens: counts each prefix of a beam.
             unit: what an error message calls a text: "sentence 3", or "line 3" of a file.
 
         Raises:
             ValueError: a sentence is too long; the message gives its number.
         """
-        found = self._search(texts, beam_size, length_penalty, max_tokens, unit=unit)
+        search: Search = greedy_search
+        if beam_size != 1:
+            search = partial(beam_search, beam_size=beam_size, length_penalty=length_penalty)
+        found = self._search(texts, search, beam_size, max_tokens, unit=unit)
         return [self.tokenizer.decode(best[0].tokens) if best else "" for best in found]
 
     def n_best(
@@ -92,8 +98,46 @@ class Translator:
         Raises:
             ValueError: n is more than beam_size, or a sentence is too long.
         """
-        found = self._search(texts, beam_size, length_penalty, max_tokens, n_best=n)
-        return [[(self.tokenizer.decode(h.tokens), h.score) for h in best] for best in found]
+        search = partial(beam_search, beam_size=beam_size, length_penalty=length_penalty, n_best=n)
+        return self._texts_and_scores(self._search(texts, search, beam_size, max_tokens))
+
+    def sample(
+        self,
+        texts: Sequence[str],
+        *,
+        n_samples: int = 1,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        top_p: float | None = None,
+        seed: int | None = None,
+        max_tokens: int = 4096,
+        unit: str = "sentence",
+    ) -> list[list[tuple[str, float]]]:
+        """`n_samples` translations of each sentence, drawn from the model, with their scores.
+
+        Args:
+            texts: the sentences; an empty one has no translations.
+            temperature, top_k, top_p: see `decoding.sample`.
+            seed: draws the same translations again, for the same texts and max_tokens.
+            max_tokens: counts each sample.
+            unit: what an error message calls a text.
+
+        Returns:
+            In the order drawn; a score is the sum of the model's own log-probabilities.
+
+        Raises:
+            ValueError: a setting is out of range, or a sentence is too long.
+        """
+        generator = None
+        if seed is not None:
+            if not 0 <= seed < 2**63:
+                raise ValueError(f"seed ({seed}) must be a whole number from 0 to 2^63 - 1")
+            generator = torch.Generator(self._device).manual_seed(seed)
+        search = partial(
+            sample, n_samples=n_samples, temperature=temperature, top_k=top_k, top_p=top_p,
+            generator=generator,
+        )  # fmt: skip
+        return self._texts_and_scores(self._search(texts, search, n_samples, max_tokens, unit=unit))
 
     def evaluate(
         self,
@@ -121,8 +165,7 @@ class Translator:
             target = self.translate([source])[0]
         # What a search of full length writes last, it never reads.
         tgt_ids = [BOS_ID, *self.tokenizer.encode(target)][: self.model.config.max_len]
-        device = next(self.model.parameters()).device
-        src, tgt = torch.tensor([src_ids], device=device), torch.tensor([tgt_ids], device=device)
+        src, tgt = (torch.tensor([ids], device=self._device) for ids in (src_ids, tgt_ids))
         with torch.no_grad(), record_attention(self.model.eval()) as recorded:
             self.model(src, tgt)
         return Attention(
@@ -142,40 +185,41 @@ class Translator:
         tokenizer = load_tokenizer(Path(folder, "tokenizer.json"))
         return cls(load_model(Path(folder, "model.safetensors")), tokenizer)
 
+    @property
+    def _device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
     def _search(
         self,
         texts: Sequence[str],
-        beam_size: int,
-        length_penalty: float,
+        search: Search,
+        rows: int,
         max_tokens: int,
         *,
-        n_best: int | None = None,
         unit: str = "sentence",
     ) -> list[list[Hypothesis]]:
-        """The hypotheses for each text, best first; none for an empty text."""
-        if beam_size < 1:
-            raise ValueError(f"beam_size ({beam_size}) must be at least 1")
+        """The hypotheses for each text, none for an empty one; `rows` are searched for each."""
         sources = {
             i: self._encode(text, f"{unit} {i + 1}") for i, text in enumerate(texts) if text.strip()
         }
-        numbers, device = list(sources), next(self.model.parameters()).device
+        numbers = list(sources)
         outputs: list[list[Hypothesis]] = [[] for _ in texts]
         # A wide beam does not forbid a sentence.
-        budget = max([max_tokens // beam_size, *(len(ids) + 1 for ids in sources.values())])
+        budget = max([max_tokens // max(rows, 1), *(len(ids) + 1 for ids in sources.values())])
         for group in token_batches([(ids, ()) for ids in sources.values()], budget):
             indices = [numbers[k] for k in group]
             src = pad([[*sources[i], EOS_ID] for i in indices], self.model.config.pad_id)
-            limit = min(src.size(1) + EXTRA_LENGTH, self.model.config.max_len)
-            search: dict[str, Any] = {"bos_id": BOS_ID, "eos_id": EOS_ID, "max_len": limit}
-            if beam_size == 1 and n_best is None:
-                found = greedy_search(self.model, src.to(device), **search)
-            else:
-                search |= {"beam_size": beam_size, "length_penalty": length_penalty}
-                search["n_best"] = 1 if n_best is None else n_best
-                found = beam_search(self.model, src.to(device), **search)
+            max_len = min(src.size(1) + EXTRA_LENGTH, self.model.config.max_len)
+            limits = {"bos_id": BOS_ID, "eos_id": EOS_ID, "max_len": max_len}
+            found = search(self.model, src.to(self._device), **limits)
             for i, hypotheses in zip(indices, found, strict=True):
                 outputs[i] = hypotheses
         return outputs
+
+    def _texts_and_scores(
+        self, found: Sequence[Sequence[Hypothesis]]
+    ) -> list[list[tuple[str, float]]]:
+        return [[(self.tokenizer.decode(h.tokens), h.score) for h in some] for some in found]
 
     def _encode(self, text: str, name: str) -> list[int]:
         """The token ids; the message of what is wrong with the text calls it by the name."""

@@ -12,18 +12,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ipywidgets.embed import dependency_state
 from playwright.sync_api import Browser, Locator, Page
 
-from book._ext import widgets
 from transformer.widgets.base import FRONT_ENDS, Widget
+from transformer.widgets.static_page import STYLE, place_of_widget, write_front_ends
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = """<!doctype html>
 <html lang="en" data-theme="{theme}" style="color-scheme: {theme}">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>A widget</title><link rel="icon" href="data:,">
-<link rel="stylesheet" href="_static/widgets/widgets.css">
+<link rel="stylesheet" href="_static/widgets/{style}">
 <script defer src="_static/widgets.js"></script></head>
 <body><main><h1>A widget</h1>{place}</main></body></html>"""
 
@@ -73,7 +72,7 @@ class WidgetSite:
         touch: bool = False,
     ) -> WidgetPage:
         """Shows a widget, in a context of its own; `page.context.close()` ends it."""
-        content = PAGE.format(theme=theme, place=place_of(widget))
+        content = PAGE.format(theme=theme, style=STYLE, place=place_of_widget(widget))
         (self.folder / "index.html").write_text(content, encoding="utf-8")
         context = browser.new_context(
             viewport={"width": width, "height": 900}, has_touch=touch, reduced_motion="reduce"
@@ -105,14 +104,8 @@ class WidgetSite:
 def widget_site(folder: Path) -> Iterator[WidgetSite]:
     """Fills an empty folder with the front ends and serves it meanwhile."""
     static = folder / "_static"
-    widgets.write_front_ends(static / "widgets")
+    write_front_ends(static / "widgets")
     shutil.copytree(FRONT_ENDS, folder / "modules")  # for those who ask a module of the kit
     shutil.copy(ROOT / "book/_static/widgets.js", static)
     with serving(folder) as address:
         yield WidgetSite(folder, address)
-
-
-def place_of(widget: Widget) -> str:
-    """The element that holds a widget on a page of the book."""
-    model = dependency_state([widget], drop_defaults=False)[widget.model_id]
-    return widgets.place_of(model["state"], model.get("buffers", []))

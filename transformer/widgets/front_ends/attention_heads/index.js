@@ -1,0 +1,197 @@
+// @ts-check
+// All heads of a trained model for chosen sentences, and one of them enlarged.
+
+import { heatmap, legend } from "../kit/heatmap.js";
+import { choice, pick } from "../kit/controls.js";
+import { html, oncePerFrame } from "../kit/elements.js";
+import { assign, bytesOf, inflate, watch } from "../kit/model.js";
+import { headStatistics, headsKinds, headsReader, quoted, thousandth } from "./data.js";
+import { headLines, LEAST_THOUSANDTHS } from "./lines.js";
+import { smallHeads } from "./small.js";
+import { ownSentence } from "../kit/own_sentence.js";
+
+/** @typedef {import("../kit/model.js").Model} HeadsModel */
+
+/** @type {Object<string, string>} */
+const KIND_NAMES = {
+  "encoder self": "encoder, self-attention",
+  "decoder self": "decoder, self-attention",
+  cross: "decoder, cross-attention",
+};
+const MANY_TOKENS = 40;
+const TOO_MANY_FOR_LABELS = 80;
+
+/** @param {string[]} tokens */
+function sentenceOf(tokens) {
+  const text = tokens.join(" ");
+  return text.length > 48 ? `${text.slice(0, 47)}\u2026` : text;
+}
+
+/** What a head does, as [name, number] pairs. @param {ReturnType<typeof headStatistics>} s */
+function summary(s) {
+  /** @type {[string, string][]} */
+  const all = [["entropy in bits", thousandth(s.entropy)],
+    ["weight on the previous token", thousandth(s.previous)],
+    ["weight on the diagonal", thousandth(s.diagonal)],
+    ["weight on the true links", thousandth(s.aligned)]];
+  return all;
+}
+
+/** @param {{model: HeadsModel, el: HTMLElement}} host */
+async function render({ model, el }) {
+  /** @type {import("./data.js").HeadsContents} */
+  let contents = model.get("contents");
+  /** @type {import("./data.js").HeadsReader} */
+  let read;
+  let drawnKind = "";
+
+  const small = smallHeads((layer, head) => {
+    // A row of another length may not have the head that is chosen now.
+    model.set("head", 0);
+    model.set("layer", layer);
+    assign(model, "head", head);
+  });
+  const picture = heatmap({ label: "The enlarged head", rowTitle: "looks",
+    columnTitle: "is looked at" });
+  // A long sentence scrolls in its box: the arrow keys take the box along.
+  picture.field.addEventListener("keydown", () => {
+    picture.field.querySelector(".tfw-marker")
+      ?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  });
+  const scale = legend({ low: "0", high: "1" });
+  const matrix = html("div", {}, picture.element, scale);
+  const lines = headLines();
+  const note = html("p", {}, `Only weights of ${LEAST_THOUSANDTHS / 1000} and more have a line.`);
+  const linesView = html("div", {}, lines.element, note);
+  const heading = html("p", { class: "tfw-heading" });
+  const numbers = html("p", { class: "tfw-heads-numbers" });
+  const truth = html("p", {});
+  const large = html("div", {});
+  const table = html("table", { class: "tfw-table" });
+  const details = html("details", {}, html("summary", {}, "All heads in numbers"),
+    html("div", { class: "tfw-scroll", tabindex: 0, role: "region",
+      "aria-label": "All heads in numbers" }, table));
+  const problem = html("p", { class: "tfw-error", role: "alert", hidden: true });
+  const controls = html("div", { class: "tfw-controls" });
+  const own = model.get("can_translate") && "widget_manager" in model
+    ? ownSentence(model, "Translate", "The model translates it \u2026") : null;
+  /** @type {(() => void)[]} */
+  let stops = [];
+
+  function offer() {
+    for (const stop of stops) stop();
+    const made = [
+      pick(model, "kind", { label: "attention",
+        options: headsKinds(contents).map((kind) => [KIND_NAMES[kind], kind]) }),
+      pick(model, "view", { label: "enlarged as", options: ["matrix", "lines"] }),
+    ];
+    const sentences = choice(model, "example", { label: "sentence",
+      options: contents.examples.map(({ source, target }, i) =>
+        [`${i + 1}. ${sentenceOf(source.length ? source : target)}`, i]) });
+    stops = [sentences, ...made].map(({ stop }) => stop);
+    const several = contents.examples.length > 1 ? [sentences.element] : [];
+    controls.replaceChildren(...several, ...made.map(({ element }) => element));
+  }
+
+  /** What stands now, kept inside what is there. */
+  function place() {
+    const example = Math.min(model.get("example"), contents.examples.length - 1);
+    const kind = headsKinds(contents).find((one) => one === model.get("kind"))
+      ?? headsKinds(contents)[0];
+    const counts = contents.heads[kind];
+    const layer = Math.min(model.get("layer"), counts.length - 1);
+    const head = Math.min(model.get("head"), counts[layer] - 1);
+    return { example, kind, layer, head, counts };
+  }
+
+  function fillTable() {
+    if (!details.open) return;
+    const { example, kind, counts } = place();
+    const stats = (/** @type {number} */ layer, /** @type {number} */ head) =>
+      summary(headStatistics(read(example, kind, layer, head), kind !== "cross"));
+    const names = stats(0, 0).map(([name]) => name);
+    table.replaceChildren(
+      html("caption", {}, `Means over the tokens: ${KIND_NAMES[kind]}`),
+      html("thead", {}, html("tr", {},
+        ...["layer", "head", ...names].map((name) => html("th", { scope: "col" }, name)))),
+      html("tbody", {}, ...counts.flatMap((number, layer) =>
+        Array.from({ length: number }, (_, head) => html("tr", {},
+          html("td", {}, layer + 1), html("td", {}, head + 1),
+          ...stats(layer, head).map(([, text]) => html("td", {}, text)))))));
+  }
+  details.addEventListener("toggle", fillTable);
+
+  function draw() {
+    const { example, kind, layer, head, counts } = place();
+    const now = `${example} ${kind} ${contents.examples.length}`;
+    if (now !== drawnKind) {
+      drawnKind = now;
+      small.show(counts.map((number, i) =>
+        Array.from({ length: number }, (_, j) => read(example, kind, i, j))));
+      fillTable();
+    }
+    small.mark(layer, head);
+    const one = read(example, kind, layer, head);
+    const { cells, rows, columns, links } = one;
+    heading.textContent = `Layer ${layer + 1}, head ${head + 1}: ${KIND_NAMES[kind]}`;
+    numbers.textContent = `Mean over the tokens: ${
+      summary(headStatistics(one, kind !== "cross"))
+        .filter(([, text]) => text !== thousandth(null))
+        .map(([name, text]) => `${name} ${text}`).join("; ")}.`;
+    const view = model.get("view") === "lines" ? linesView : matrix;
+    truth.hidden = links.length === 0;
+    truth.textContent = `${view === linesView ? "Dotted orange lines" : "Orange frames"
+    } mark the words that truly belong together.`;
+    if (large.firstChild !== view) large.replaceChildren(view);
+    if (view === linesView) {
+      lines.show(one);
+    } else {
+      const most = Math.max(rows.length, columns.length);
+      const grid = picture.element.querySelector(".tfw-heatmap");
+      grid?.classList.toggle("tfw-compact", most > MANY_TOKENS);
+      grid?.classList.toggle("tfw-heads-bare", most > TOO_MANY_FOR_LABELS);
+      const linked = new Set(links.map((link) => link.join()));
+      picture.show({
+        rows,
+        columns,
+        value: (r, c) => cells[r * columns.length + c] / 1000,
+        say: (r, c) => `${quoted(rows, r)} looks at ${quoted(columns, c)} with ${
+          thousandth(cells[r * columns.length + c] / 1000)}${
+          linked.has(`${r},${c}`) ? ", a true link" : ""}.`,
+        frames: links,
+      });
+    }
+    problem.textContent = model.get("message");
+    problem.hidden = !model.get("message");
+  }
+
+  /** Unpacks what is there now; names and weights may come one after the other. */
+  async function load() {
+    const bytes = await inflate(bytesOf(model.get("packed")));
+    const next = model.get("contents");
+    const reader = headsReader(bytes, next);
+    if (!reader) return;
+    read = reader;
+    contents = next;
+    drawnKind = "";
+    offer();
+    draw();
+  }
+
+  await load();
+  const stop = watch(model, ["example", "kind", "layer", "head", "view", "message"],
+    oncePerFrame(draw));
+  const stopLoading = watch(model, ["contents", "packed"], oncePerFrame(load));
+  el.append(html("div", { class: "tfw tfw-heads" }, ...(own ? [own.element] : []), problem, controls,
+    html("div", { class: "tfw-heads-both" },
+      html("div", {}, small.element, details),
+      html("div", { class: "tfw-heads-large" }, heading, numbers, truth, large))));
+  return () => {
+    stop();
+    stopLoading();
+    own?.stop();
+    for (const each of stops) each();
+  };
+}
+
+export default { render };

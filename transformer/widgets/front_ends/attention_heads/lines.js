@@ -1,0 +1,158 @@
+// @ts-check
+// One head as lines between two columns of tokens: the stronger the weight, the stronger the line.
+
+import { OWN_KEYS, html, svg } from "../kit/elements.js";
+import { quoted, thousandth } from "./data.js";
+
+/** @typedef {import("./data.js").Head} Head */
+
+const LINES_WIDTH = 330;
+const LINES_LEFT = 112;
+const LINES_RIGHT = 218;
+const LINES_TOP = 26;
+const LONGEST = 13; // letters of a token that fit into a column
+export const LEAST_THOUSANDTHS = 50; // weaker lines would only be a haze
+const SAME_THOUSANDTHS = 20; // no eye sees so small a difference between two lines
+
+/** @param {string} token */
+const cut = (token) => {
+  const letters = [...token];
+  return letters.length > LONGEST ? `${letters.slice(0, LONGEST - 1).join("")}\u2026` : token;
+};
+
+/** The lines of a head. `show` draws another one in its place. */
+export function headLines() {
+  const drawn = svg("g", { class: "tfw-heads-lines" });
+  const truth = svg("path", { class: "tfw-heads-truth" });
+  const strong = svg("g", { class: "tfw-heads-lines tfw-heads-strong" });
+  const words = svg("g", {});
+  const band = svg("rect", { class: "tfw-heads-band", x: 0, width: LINES_LEFT, rx: 3 });
+  band.style.display = "none";
+  const picture = svg("svg", {
+    class: "tfw-heads-picture",
+    tabindex: 0,
+    ...OWN_KEYS,
+    role: "application",
+    "aria-roledescription": "lines between tokens",
+    "aria-label": "The enlarged head as lines. Up and down arrow keys move over the tokens that look.",
+  }, band, drawn, truth, strong, words);
+  const readout = html("p", { class: "tfw-readout", role: "status" });
+  const box = html("div", { class: "tfw-heads-tall" }, picture);
+  const element = html("div", {}, box, readout);
+
+  /** @type {Head | null} */
+  let head = null;
+  let step = 22;
+  let written = ""; // the words that stand there now
+  /** @type {number | null} */
+  let cursor = null;
+
+  const yOf = (/** @type {number} */ place) => LINES_TOP + (place + 0.5) * step;
+  const path = (/** @type {number} */ row, /** @type {number} */ column) =>
+    `M${LINES_LEFT} ${yOf(row)}L${LINES_RIGHT} ${yOf(column)}`;
+
+  /** @param {number} thousandths @param {string} d */
+  const line = (thousandths, d) => svg("path", {
+    d,
+    "stroke-opacity": thousandths / 1000,
+    "stroke-width": 0.75 + thousandths / 250,
+    "data-weight": thousandths,
+  });
+
+  function drawCursor() {
+    if (!head) return;
+    drawn.classList.toggle("tfw-heads-faint", cursor != null);
+    band.style.display = cursor == null ? "none" : "";
+    strong.replaceChildren();
+    readout.textContent = "";
+    if (cursor == null) return;
+    const { cells, rows, columns } = head;
+    const row = cursor;
+    band.setAttribute("y", String(yOf(row) - step / 2));
+    band.setAttribute("height", String(step));
+    const seen = [...cells.subarray(row * columns.length, (row + 1) * columns.length)]
+      .map((weight, column) => ({ weight, column }))
+      .filter(({ weight }) => weight >= LEAST_THOUSANDTHS)
+      .sort((a, b) => b.weight - a.weight);
+    strong.append(...seen.map(({ weight, column }) => line(weight, path(row, column))));
+    const said = seen.map(({ weight, column }) =>
+      `${quoted(columns, column)} with ${thousandth(weight / 1000)}`);
+    readout.textContent = said.length
+      ? `${quoted(rows, row)} looks at ${said.join(", ")}.`
+      : `${quoted(rows, row)} looks at no token with more than ${LEAST_THOUSANDTHS / 1000}.`;
+  }
+
+  /** @param {number} row */
+  function point(row) {
+    if (!head) return;
+    cursor = Math.min(Math.max(row, 0), head.rows.length - 1);
+    drawCursor();
+  }
+
+  /** @param {PointerEvent} event */
+  function pointAt(event) {
+    const area = picture.getBoundingClientRect();
+    const y = ((event.clientY - area.top) * LINES_WIDTH) / area.width;
+    point(Math.floor((y - LINES_TOP) / step));
+  }
+  picture.addEventListener("pointermove", pointAt);
+  picture.addEventListener("pointerdown", pointAt);
+  picture.addEventListener("keydown", (event) => {
+    const at = cursor ?? 0;
+    /** @type {Object<string, number>} */
+    const moves = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: Infinity };
+    if (!(event.key in moves)) return;
+    event.preventDefault();
+    point(moves[event.key]);
+    const y = (yOf(cursor ?? 0) * picture.getBoundingClientRect().width) / LINES_WIDTH;
+    box.scrollTop = y - box.clientHeight / 2;
+  });
+  picture.addEventListener("focus", () => {
+    if (cursor == null) point(0);
+  });
+
+  /** @param {Head} next */
+  function show(next) {
+    head = next;
+    const { cells, rows, columns, links } = next;
+    const most = Math.max(rows.length, columns.length);
+    step = most > 40 ? 14 : 22;
+    const height = LINES_TOP + most * step + 6;
+    picture.setAttribute("viewBox", `0 0 ${LINES_WIDTH} ${height}`);
+    // Lines of about the same weight are one element: there may be thousands of lines.
+    /** @type {string[]} */
+    const byWeight = [];
+    cells.forEach((weight, i) => {
+      if (weight < LEAST_THOUSANDTHS) return;
+      const group = Math.round(weight / SAME_THOUSANDTHS) * SAME_THOUSANDTHS;
+      const d = path(Math.floor(i / columns.length), i % columns.length);
+      byWeight[group] = (byWeight[group] ?? "") + d;
+    });
+    /** @type {SVGPathElement[]} */
+    const made = [];
+    byWeight.forEach((d, weight) => made.push(line(weight, d)));
+    drawn.replaceChildren(...made);
+    truth.setAttribute("d", links.map(([row, column]) => path(row, column)).join(""));
+    const size = step > 16 ? 14 : 11;
+    /** @param {string} token @param {number} place @param {boolean} left */
+    const word = (token, place, left) => svg("text", {
+      x: left ? LINES_LEFT - 6 : LINES_RIGHT + 6,
+      y: yOf(place),
+      "font-size": size,
+      "text-anchor": left ? "end" : "start",
+    }, cut(token));
+    const spoken = JSON.stringify([rows, columns]);
+    if (spoken !== written) words.replaceChildren(
+      svg("text", { x: LINES_LEFT - 6, y: 12, "font-size": 13, "text-anchor": "end",
+        class: "tfw-heads-title" }, "looks"),
+      svg("text", { x: LINES_RIGHT + 6, y: 12, "font-size": 13, class: "tfw-heads-title" },
+        "is looked at"),
+      ...rows.map((token, i) => word(token, i, true)),
+      ...columns.map((token, i) => word(token, i, false)));
+    written = spoken;
+    if (cursor != null && cursor >= rows.length) cursor = null;
+    drawCursor();
+  }
+
+  return { element, picture, readout, show, point };
+}

@@ -1,0 +1,200 @@
+// @ts-check
+// A padded batch, and who may attend to whom in one of its sentences.
+
+import { pick, slider } from "../kit/controls.js";
+import { html, oncePerFrame } from "../kit/elements.js";
+import { heatmap } from "../kit/heatmap.js";
+import { watch } from "../kit/model.js";
+import { cutAndPadded, hiddenBy } from "./maths.js";
+
+/** @typedef {import("../kit/model.js").Model} Model */
+
+const PAD = "<pad>";
+// Dark and light, so that the two stay apart without colour; the same as in the static figures.
+const MAY_COLOUR = /** @type {import("../kit/colours.js").Colour} */ ([0, 114, 178]);
+const MAY_NOT_COLOUR = /** @type {import("../kit/colours.js").Colour} */ ([227, 227, 227]);
+/** @type {Object<string, [string, string, string]>} its name, whose queries, whose keys */
+const ATTENTIONS = {
+  "encoder self": ["encoder self-attention", "source", "source"],
+  "decoder self": ["decoder self-attention", "target", "target"],
+  cross: ["cross-attention", "target", "source"],
+};
+
+/** The shown sentence's place in the batch. @param {Model} model */
+function placeOf(model) {
+  return Math.min(model.get("sentence"), model.get("source").length - 1);
+}
+
+/** How many tokens are left of each sentence. @param {Model} model @param {string} side */
+function lengthsOf(model, side) {
+  /** @type {string[][]} */
+  const sentences = model.get(side);
+  const lengths = model.get(`${side}_lengths`);
+  return sentences.map(({ length }, i) => Math.min(lengths[i] ?? length, length));
+}
+
+/**
+ * The shown sentence's length as if it were a trait of its own, for a slider.
+ * @param {Model} model @param {string} side @returns {Model}
+ */
+function lengthModel(model, side) {
+  const events = [`change:${side}_lengths`, `change:${side}`, "change:sentence"];
+  return {
+    get: () => lengthsOf(model, side)[placeOf(model)],
+    set: (_, value) => {
+      const place = placeOf(model);
+      model.set(`${side}_lengths`,
+        lengthsOf(model, side).map((length, i) => (i === place ? value : length)));
+    },
+    save_changes: () => model.save_changes(),
+    on: (_, callback) => events.forEach((event) => model.on(event, callback)),
+    off: (_, callback) => events.forEach((event) => model.off(event, callback)),
+  };
+}
+
+/** A colour and what it means. @param {number[]} colour @param {string} text */
+function swatch(colour, text) {
+  const patch = html("span", { class: "tfw-maskexplorer-swatch", "aria-hidden": "true" });
+  patch.style.background = `rgb(${colour.join(" ")})`;
+  return html("li", {}, patch, text);
+}
+
+/** The batch of one side as the rectangle that it is. @param {string} title */
+function batchTable(title) {
+  const body = html("tbody");
+  const box = html("div", { class: "tfw-scroll", tabindex: 0, role: "group", "aria-label": title },
+    html("table", { class: "tfw-table tfw-maskexplorer-batch" },
+      html("caption", {}, title), body));
+
+  /** @type {string[]} what the rows show, so that only those that change are built anew */
+  let drawn = [];
+  /** @param {string[][]} rows @param {number[]} lengths @param {number} shown */
+  function show(rows, lengths, shown) {
+    const keys = rows.map((row, i) => JSON.stringify([row, lengths[i], i === shown]));
+    while (body.rows.length > rows.length) body.deleteRow(-1);
+    rows.forEach((row, i) => {
+      if (keys[i] === drawn[i]) return;
+      const arrow = html("span", { "aria-hidden": "true" }, i === shown ? "▸ " : "");
+      const head = html("th", { scope: "row" }, arrow, i);
+      const line = html("tr", { "aria-current": i === shown ? "true" : null }, head,
+        ...row.map((token, t) =>
+          html("td", { class: t < lengths[i] ? null : "tfw-maskexplorer-pad" }, token)));
+      if (body.rows[i]) body.rows[i].replaceWith(line);
+      else body.append(line);
+    });
+    drawn = keys;
+  }
+  return { element: box, show };
+}
+
+/**
+ * Whether and why a query may look at a key, in words.
+ * @param {{kind: string, show: string}} mask
+ * @param {string[]} queries @param {string[]} keys @param {number} words
+ * @param {number} query @param {number} key
+ */
+function maskInWords({ kind, show }, queries, keys, words, query, key) {
+  const { padding, later } = hiddenBy(kind, show, query, key, words);
+  const who = `"${queries[query]}" (query, position ${query})`;
+  const whom = `"${keys[key]}" (key, position ${key})`;
+  if (padding || later) {
+    const why = [padding ? "padding" : "", later ? "it comes later" : ""].filter(Boolean);
+    return `${who} may not look at ${whom}: ${why.join(", and ")}.`;
+  }
+  const causal = kind === "decoder self" && show !== "padding";
+  const order = query === key ? "its own position" : "it comes earlier";
+  const why = [causal ? order : "", causal && show === "causal" ? "" : "no padding"];
+  const idle = queries[query] === PAD
+    ? " Masks hide keys, not queries: padding does look, but what it computes is not used." : "";
+  return `${who} may look at ${whom}: ${why.filter(Boolean).join(", and ")}.${idle}`;
+}
+
+/** @param {{model: Model, el: HTMLElement}} host */
+function render({ model, el }) {
+  const sides = ["source", "target"];
+  const sentence = slider(model, "sentence", { label: "sentence of the batch", min: 0, max: 0 });
+  const lengths = sides.map((side) =>
+    slider(lengthModel(model, side), `${side}_length`, { label: `${side} tokens`, min: 1, max: 1 }));
+  const kind = pick(model, "kind", {
+    label: "attention",
+    options: Object.entries(ATTENTIONS).map(([value, [text]]) => [text, value]),
+  });
+  const mode = pick(model, "show", {
+    label: "mask of the decoder self-attention",
+    options: ["padding", "causal", "combined"],
+  });
+  const batches = [
+    batchTable("Source batch, read by the encoder"),
+    batchTable("Target batch, read by the decoder"),
+  ];
+  const heading = html("p", { class: "tfw-heading" });
+  const count = html("p", { class: "tfw-maskexplorer-count" });
+  const grid = heatmap({ label: "Mask", rowTitle: "query", columnTitle: "key" });
+
+  function draw() {
+    const place = placeOf(model);
+    const left = sides.map((side) => lengthsOf(model, side));
+    const padded = sides.map((side, s) => model.get(side).map(
+      (/** @type {string[]} */ tokens, /** @type {number} */ i) =>
+        cutAndPadded(tokens, left[s][i], Math.max(...left[s]), PAD)));
+    sentence.input.max = String(model.get("source").length - 1);
+    sentence.input.value = String(place);
+    sides.forEach((side, s) => {
+      // A slider clamps its value to the old end, so the value comes after the end.
+      lengths[s].input.max = String(model.get(side)[place].length);
+      lengths[s].input.value = String(left[s][place]);
+      batches[s].show(padded[s], left[s], place);
+    });
+
+    const mask = { kind: model.get("kind"), show: model.get("show") };
+    const [name, from, to] = ATTENTIONS[mask.kind];
+    const decoder = mask.kind === "decoder self";
+    mode.element.disabled = !decoder;
+    /** @type {string[]} */
+    const queries = padded[sides.indexOf(from)][place];
+    /** @type {string[]} */
+    const keys = padded[sides.indexOf(to)][place];
+    const words = left[sides.indexOf(to)][place];
+    const cells = queries.map((_, q) => keys.map((__, k) =>
+      hiddenBy(mask.kind, mask.show, q, k, words)));
+    grid.show({
+      rows: queries,
+      columns: keys,
+      value: (q, k) => (cells[q][k].padding || cells[q][k].later ? 0 : 1),
+      colour: (may) => (may ? MAY_COLOUR : MAY_NOT_COLOUR),
+      say: (q, k) => maskInWords(mask, queries, keys, words, q, k),
+    });
+    const title = `${name}${decoder ? `, ${mask.show} mask` : ", padding mask"}`;
+    heading.textContent = `Sentence ${place}: ${title}`;
+    grid.field.setAttribute("aria-label", `Mask of the ${title}: ${queries.length} queries in `
+      + `rows, ${keys.length} keys in columns. Arrow keys move over the cells.`);
+    const flat = cells.flat();
+    /** @param {(cell: import("./maths.js").Hidden) => boolean} test */
+    const number = (test) => flat.filter(test).length;
+    const reasons = decoder && mask.show === "combined"
+      ? `: ${number((c) => c.padding && !c.later)} only by padding, `
+        + `${number((c) => c.later && !c.padding)} only because the key comes later, `
+        + `${number((c) => c.padding && c.later)} for both reasons` : "";
+    count.textContent =
+      `Hidden are ${number((c) => c.padding || c.later)} of ${flat.length} cells${reasons}.`;
+  }
+
+  const stop = watch(model, ["source", "target", "source_lengths", "target_lengths", "sentence",
+    "kind", "show"], oncePerFrame(draw));
+  el.append(html("div", { class: "tfw tfw-maskexplorer" },
+    html("div", { class: "tfw-controls" }, sentence.element, ...lengths.map((l) => l.element)),
+    html("div", { class: "tfw-controls" }, kind.element, mode.element),
+    html("div", { class: "tfw-side-by-side" },
+      html("div", {}, ...batches.map((batch) => batch.element)),
+      html("div", {}, heading,
+        html("ul", { class: "tfw-key" }, swatch(MAY_COLOUR, "may attend"),
+          swatch(MAY_NOT_COLOUR, "may not attend")),
+        grid.element, count))));
+  draw();
+  return () => {
+    stop();
+    for (const control of [sentence, ...lengths, kind, mode]) control.stop();
+  };
+}
+
+export default { render };

@@ -1,0 +1,170 @@
+// @ts-check
+// Figure 1 redrawn: the boxes are buttons, in reading order; the arrows between them are SVG.
+// Across, everything is in percent, so the drawing fits every width; upwards it is in pixels.
+
+import { OWN_KEYS, html, svg } from "../kit/elements.js";
+import { SHAPE_PARTS, shapeOf } from "./parts.js";
+
+/** @typedef {import("./parts.js").ShapePart} ShapePart */
+/** @typedef {import("./parts.js").ShapeSettings} ShapeSettings */
+
+const BOX = 42;
+const NORM = 30;
+const RISE = 36; // an arrow, with the shape written on it
+const GLYPH = 7.4; // the width of a letter of a shape
+const HALF = 18; // of a box's width, in percent
+const COLUMNS = {
+  encoder: { x: 26, lane: 4.5, frame: 2, role: 1 },
+  decoder: { x: 74, lane: 95.5, frame: 54, role: -1 },
+};
+const BETWEEN = 50; // where the memory goes over to the decoder
+
+/** @param {number[]} sizes */
+export function shapeText(sizes) {
+  return `(${sizes.join(", ")})`;
+}
+
+/** Where each box stands: the height of its foot and of its top above the ground. */
+function heightsOfBoxes() {
+  /** @type {Map<string, {foot: number, top: number}>} */
+  const places = new Map();
+  const ground = { encoder: 2, decoder: 2 };
+  for (const { id, stack, kind } of SHAPE_PARTS) {
+    const foot = ground[stack];
+    const top = foot + (kind === "norm" ? NORM : BOX);
+    places.set(id, { foot, top });
+    ground[stack] = top + RISE;
+  }
+  return { places, height: ground.decoder + 4 };
+}
+
+/**
+ * The drawing. `onPick` is called with the id of the part that is clicked or tapped.
+ * @param {(id: string) => void} onPick
+ */
+export function shapesDiagram(onPick) {
+  const { places, height } = heightsOfBoxes();
+  const drawing = svg("svg", { class: "tfw-shapes-arrows", "aria-hidden": "true", height });
+  const boxes = html("div", { class: "tfw-shapes-boxes", role: "group",
+    "aria-label": "The parts of the model, in the order in which they compute" });
+  /** @type {Map<string, HTMLButtonElement>} */
+  const buttons = new Map();
+  /** @type {{text: Element, ground: Element, part: ShapePart}[]} */
+  const labels = [];
+  /** @type {Element[]} */
+  const repeats = [];
+
+  /** @param {string} id */
+  const at = (id) => /** @type {{foot: number, top: number}} */ (places.get(id));
+
+  /** @param {number} x0 @param {number} h0 @param {number} x1 @param {number} h1 */
+  function line(x0, h0, x1, h1, thick = "") {
+    drawing.append(svg("line", { class: `tfw-shapes-line ${thick}`, x1: `${x0}%`,
+      y1: height - h0, x2: `${x1}%`, y2: height - h1 }));
+  }
+
+  /** @param {number} x @param {number} h @param {string} path */
+  function head(x, h, path) {
+    drawing.append(svg("svg", { x: `${x}%`, y: height - h, overflow: "visible" },
+      svg("path", { class: "tfw-shapes-head", d: path })));
+  }
+
+  /** @param {number} x @param {number} h @param {string} text @param {string} kind */
+  function write(x, h, text, kind) {
+    const node = svg("text", { class: `tfw-shapes-${kind}`, x: `${x}%`, y: height - h + 4 }, text);
+    drawing.append(node);
+    return node;
+  }
+
+  /** A shape to be, on a ground that hides the arrow. @param {number} x @param {number} h */
+  function label(x, h) {
+    const ground = svg("rect", { class: "tfw-shapes-ground", x: `${x}%`, y: height - h - 7,
+      height: 14 });
+    drawing.append(ground);
+    return { ground, text: write(x, h, "", "label") };
+  }
+
+  const UP = "M-5 9 L0 0 L5 9 Z";
+
+  for (const stack of /** @type {const} */ (["encoder", "decoder"])) {
+    const { x, lane, frame, role } = COLUMNS[stack];
+    const column = SHAPE_PARTS.filter((part) => part.stack === stack);
+    const layer = column.filter((part) => part.repeated);
+    const low = at(layer[0].id).foot - RISE / 2 + 9;
+    const high = at(layer[layer.length - 1].id).top + 4;
+    drawing.append(svg("rect", { class: "tfw-shapes-frame", x: `${frame}%`, y: height - high,
+      width: "44%", height: high - low, rx: 10 }));
+    repeats.push(write(stack === "encoder" ? frame : frame + 44, low - 14, "", `times-${stack}`));
+
+    column.forEach((part, i) => {
+      const { foot, top } = at(part.id);
+      const next = column[i + 1];
+      if (next || part.id === "softmax") {
+        const end = next ? at(next.id).foot : top + RISE;
+        line(x, top, x, end - 5);
+        head(x, end, UP);
+      }
+      labels.push({ part, ...label(x, top + 13) });
+      if (part.kind === "norm") { // the shortcut around the sub-layer below
+        const from = at(column[i - 1].id).foot - 6;
+        const middle = (foot + top) / 2;
+        line(x, from, lane, from, "tfw-shapes-shortcut");
+        line(lane, from, lane, middle, "tfw-shapes-shortcut");
+        const edge = x - role * HALF;
+        line(lane, middle, edge, middle, "tfw-shapes-shortcut");
+        head(edge, middle, role > 0 ? "M-9 -5 L0 0 L-9 5 Z" : "M9 -5 L0 0 L9 5 Z");
+      }
+      if (part.kind === "attention") {
+        write(x + role * 4, foot - 8, part.id === "cross" ? "Q" : "Q K V", `role-${stack}`);
+      }
+      const button = html("button", { ...OWN_KEYS, type: "button",
+        class: `tfw-shapes-box tfw-shapes-${part.kind}`,
+        style: `left: ${x - HALF}%; width: ${2 * HALF}%; top: ${height - top}px; `
+          + `height: ${top - foot}px`,
+        "aria-label": `${part.name}, ${part.where}`, "data-part": part.id }, part.name);
+      button.addEventListener("click", () => onPick(part.id));
+      buttons.set(part.id, button);
+      boxes.append(button);
+    });
+  }
+
+  // Keys and values of the cross-attention come from the memory.
+  const memory = (at("memory").foot + at("memory").top) / 2;
+  const cross = (at("cross").foot + at("cross").top) / 2;
+  const edge = COLUMNS.decoder.x - HALF;
+  line(COLUMNS.encoder.x + HALF, memory, BETWEEN, memory, "tfw-shapes-thick");
+  line(BETWEEN, memory, BETWEEN, cross, "tfw-shapes-thick");
+  line(BETWEEN, cross, edge - 0.5, cross, "tfw-shapes-thick");
+  head(edge, cross, "M-10 -6 L0 0 L-10 6 Z");
+  write(BETWEEN, cross - 14, "K V", "lane");
+
+  // Arrow keys walk along the computation, as Tab does, and pick on the way.
+  boxes.addEventListener("keydown", (event) => {
+    const ids = [...buttons.keys()];
+    const place = ids.indexOf(/** @type {HTMLElement} */ (event.target).dataset.part ?? "");
+    const moves = { ArrowUp: place + 1, ArrowRight: place + 1, ArrowDown: place - 1,
+      ArrowLeft: place - 1, Home: 0, End: ids.length - 1 };
+    const to = ids[moves[/** @type {keyof typeof moves} */ (event.key)]];
+    if (place < 0 || to === undefined) return;
+    event.preventDefault();
+    buttons.get(to)?.focus();
+    onPick(to);
+  });
+
+  /** @param {ShapeSettings | null} settings null if they make no model @param {string} picked */
+  function show(settings, picked) {
+    for (const { text, ground, part } of labels) {
+      const shape = settings ? shapeText(shapeOf(part.rows[part.rows.length - 1], settings)) : "";
+      const wide = shape.length * GLYPH;
+      text.textContent = shape;
+      ground.setAttribute("width", String(wide));
+      ground.setAttribute("transform", `translate(${-wide / 2} 0)`);
+    }
+    for (const node of repeats) node.textContent = settings ? `${settings.n_layers} ×` : "N ×";
+    for (const [id, button] of buttons) button.setAttribute("aria-pressed", String(id === picked));
+  }
+
+  const element = html("div", { class: "tfw-shapes-diagram", style: `height: ${height}px` },
+    drawing, boxes);
+  return { element, show };
+}

@@ -1,0 +1,139 @@
+// @ts-check
+// Figure 1, part by part: the shapes, the parameters and the line of code of each.
+
+import { button, slider } from "../kit/controls.js";
+import { html, oncePerFrame } from "../kit/elements.js";
+import { assign, watch } from "../kit/model.js";
+import { shapeText, shapesDiagram } from "./diagram.js";
+import { SHAPE_PARTS, allParameters, shapeOf } from "./parts.js";
+
+/** @typedef {import("./parts.js").ShapePart} ShapePart */
+/** @typedef {import("./parts.js").ShapeAxis} ShapeAxis */
+/** @typedef {import("./parts.js").ShapeSettings} ShapeSettings */
+
+// Each number of heads divides each width, so moving the sliders always makes a model; only what
+// Python has set beside their steps may not.
+const SHAPE_CONTROLS = [
+  { name: "batch", label: "batch", values: [1, 2, 3, 4, 8, 16, 32, 64] },
+  { name: "src_len", label: "source length", values: [1, 2, 3, 5, 7, 10, 15, 25, 50, 100] },
+  { name: "tgt_len", label: "target length", values: [1, 2, 3, 4, 6, 10, 15, 25, 50, 100] },
+  { name: "d_model", label: "width d_model", values: [64, 128, 256, 512, 768, 1024] },
+  { name: "n_heads", label: "heads h", values: [1, 2, 4, 8, 16, 32] },
+  { name: "d_ff", label: "inner width d_ff", values: [64, 256, 512, 1024, 2048, 3072, 4096] },
+  { name: "n_layers", label: "layers N", values: [1, 2, 3, 4, 6, 8, 12] },
+  { name: "vocab", label: "vocabulary", values: [100, 1000, 8000, 16000, 32000, 37000, 50000] },
+];
+
+/** What the table calls the axes. @type {Object<ShapeAxis, string>} */
+const AXIS_NAMES = { batch: "batch", src_len: "source", tgt_len: "target", d_model: "d_model",
+  n_heads: "heads", d_k: "d_k", d_ff: "d_ff", n_layers: "N", vocab: "vocabulary" };
+
+/** @param {number} value */
+const grouped = (value) => value.toLocaleString("en");
+
+/** What is wrong with settings that make no model, else "". @param {ShapeSettings} settings */
+function whyNoModel({ d_model, n_heads }) {
+  if (d_model % n_heads) {
+    return `${n_heads} heads do not divide a width of ${d_model}; choose another of the two.`;
+  }
+  return d_model % 2
+    ? `A width of ${d_model} is odd, but positions come in pairs of a sine and a cosine; choose `
+      + "an even width."
+    : "";
+}
+
+/** @param {ShapePart} part @param {ShapeSettings} settings */
+function parametersText(part, settings) {
+  if (!part.formula) return "No parameters: nothing in it is learned.";
+  const count = part.parameters(settings);
+  const one = `Parameters: ${part.formula} = ${grouped(count)}`;
+  if (part.shared) return `${one}, the source embedding's matrix, which is counted there.`;
+  const n = settings.n_layers;
+  return part.repeated
+    ? `${one} in one layer, ${grouped(count * n)} in all ${n}.`
+    : `${one}.`;
+}
+
+/** @param {ShapePart} part @param {ShapeSettings} settings */
+function shapesTable(part, settings) {
+  const rows = part.rows.map((row) => html("tr", { "data-tensor": row.key },
+    html("th", { scope: "row" }, row.what),
+    html("td", {}, row.axes.map((axis) => AXIS_NAMES[axis]).join(", ")),
+    html("td", { class: "tfw-shapes-sizes" }, shapeText(shapeOf(row, settings)))));
+  return html("table", { class: "tfw-table tfw-shapes-table" },
+    html("caption", {}, `${part.name} (${part.where})`),
+    html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "tensor"),
+      html("th", { scope: "col" }, "axes"), html("th", { scope: "col" }, "shape"))),
+    html("tbody", {}, ...rows));
+}
+
+/** @param {{file: string, function: string, lines: string[]}[]} snippets */
+function codeOf(snippets) {
+  return snippets.map((snippet) => html("div", { class: "tfw-shapes-snippet" },
+    html("p", {}, html("code", {}, snippet.file),
+      ...(snippet.function ? [", ", html("code", {}, snippet.function)] : []), ":"),
+    html("pre", {}, html("code", {}, snippet.lines.join("\n")))));
+}
+
+/** @param {{model: import("../kit/model.js").Model, el: HTMLElement}} host */
+function render({ model, el }) {
+  const names = SHAPE_CONTROLS.map(({ name }) => name);
+  const controls = SHAPE_CONTROLS.map(({ name, label, values }) =>
+    slider(model, name, { label, values, format: grouped }));
+  const diagram = shapesDiagram((id) => assign(model, "part", id));
+  const readout = html("p", { class: "tfw-readout", role: "status" });
+  const details = html("div", { class: "tfw-shapes-details" });
+
+  const placeNow = () => SHAPE_PARTS.findIndex(({ id }) => id === model.get("part"));
+  /** @param {number} by */
+  const step = (by) => {
+    const part = SHAPE_PARTS[placeNow() + by];
+    if (part) assign(model, "part", part.id);
+  };
+  const back = button("Part before", () => step(-1));
+  const next = button("Next part", () => step(1));
+
+  function draw() {
+    const settings = /** @type {ShapeSettings} */ (
+      Object.fromEntries(names.map((name) => [name, model.get(name)])));
+    settings.d_k = settings.d_model / settings.n_heads;
+    const place = Math.max(0, placeNow());
+    back.disabled = place === 0;
+    next.disabled = place === SHAPE_PARTS.length - 1;
+    const part = SHAPE_PARTS[place];
+    const why = whyNoModel(settings);
+    if (why) {
+      readout.textContent = why;
+      diagram.show(null, part.id);
+      details.replaceChildren();
+      return;
+    }
+    diagram.show(settings, part.id);
+    const first = shapeText(shapeOf(part.rows[0], settings));
+    const last = shapeText(shapeOf(part.rows[part.rows.length - 1], settings));
+    const passes = part.rows.length > 1 ? `${first} becomes ${last}` : last;
+    const count = part.formula ? grouped(part.parameters(settings)) : "no";
+    readout.textContent = `${part.name} (${part.where}): ${passes}, ${count} parameters. `
+      + `d_k = ${settings.d_k}. The whole model has ${grouped(allParameters(settings))}.`;
+    details.replaceChildren(html("p", {}, part.sentence), shapesTable(part, settings),
+      html("p", { class: "tfw-shapes-parameters" }, parametersText(part, settings)),
+      ...codeOf(model.get("code")[part.id] ?? []));
+  }
+
+  const stop = watch(model, [...names, "part", "code"], oncePerFrame(draw));
+  el.append(html("div", { class: "tfw tfw-shapes" },
+    html("div", { class: "tfw-controls tfw-shapes-controls" },
+      ...controls.map(({ element }) => element)),
+    html("div", { class: "tfw-shapes-sides" },
+      html("div", {}, diagram.element,
+        html("div", { class: "tfw-shapes-now" }, readout,
+          html("div", { class: "tfw-shapes-steps" }, back, next))),
+      details)));
+  draw();
+  return () => {
+    stop();
+    for (const control of controls) control.stop();
+  };
+}
+
+export default { render };

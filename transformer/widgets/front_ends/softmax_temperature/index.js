@@ -1,0 +1,28 @@
+// @ts-check
+// The probabilities that a softmax gives to tokens, at a temperature that the reader moves.
+
+import { slider } from "../kit/controls.js";
+import { html, oncePerFrame } from "../kit/elements.js";
+import { watch } from "../kit/model.js";
+
+/** @param {{model: import("../kit/model.js").Model, el: HTMLElement}} host */
+function render({ model, el }) {
+  const t = slider(model, "temperature", { label: "temperature", min: 0.1, max: 5, step: 0.1 });
+  const bars = html("div", { class: "tfw-readout", role: "status" });
+  const draw = () => {
+    /** @type {[string, number][]} */
+    const scores = model.get("scores");
+    const best = Math.max(...scores.map(([, score]) => score)); // taken off: no exp overflows
+    const powers = scores.map(([, score]) => Math.exp((score - best) / model.get("temperature")));
+    const sum = powers.reduce((a, b) => a + b);
+    bars.replaceChildren(...scores.map(([token], i) => html("label", { style: "display: block" },
+      html("bdi", {}, token), `: ${(powers[i] / sum).toFixed(3)}`,
+      html("meter", { value: powers[i] / sum, style: "display: block; width: 100%" }))));
+  };
+  const stop = watch(model, ["scores", "temperature"], oncePerFrame(draw));
+  el.append(html("div", { class: "tfw" }, html("div", { class: "tfw-controls" }, t.element), bars));
+  draw();
+  return () => [stop, t.stop].forEach((end) => end());
+}
+
+export default { render };

@@ -1,0 +1,55 @@
+"""Widgets without a kernel: the state of each in the page, and the front ends as plain scripts."""
+
+import json
+import shutil
+from collections.abc import Iterable, Mapping
+from html import escape, unescape
+from pathlib import Path
+from typing import Any
+
+from ipywidgets.embed import dependency_state
+
+from transformer.widgets.base import FRONT_ENDS, Widget, style_of
+from transformer.widgets.bundle import as_expression
+
+STYLE = "widgets.css"
+HIDDEN = ("layout", "tabbable", "tooltip")  # Jupyter's, of no use to a front end
+
+
+def place_of(state: Mapping[str, Any], buffers: Iterable[Mapping[str, Any]] = ()) -> str:
+    """The element that holds a widget and, until its front end starts, its state.
+
+    Args:
+        state: the traits, as ipywidgets embeds them.
+        buffers: those traits that are bytes, in base64.
+    """
+    kept = {k: v for k, v in state.items() if not k.startswith("_") and k not in HIDDEN}
+    held = {buffer["path"][0]: buffer["data"] for buffer in buffers}
+    text = json.dumps({"state": kept, "buffers": held}, separators=(",", ":"), ensure_ascii=False)
+    text = text.replace("<", "\\u003c")  # a token may look like the end of the script
+    label = escape(unescape(state["description"]), quote=True)
+    return (
+        f'<div class="widget-place" role="group" aria-label="{label}">'
+        f'<script type="application/json">{text}</script></div>'
+    )
+
+
+def place_of_widget(widget: Widget) -> str:
+    """The same for a widget as it stands now."""
+    model = dependency_state([widget], drop_defaults=False)[widget.model_id]
+    return place_of(model["state"], model.get("buffers", []))
+
+
+def write_front_ends(target: Path) -> None:
+    """Each front end as a plain script, and one style sheet for all.
+
+    The scripts leave what they export in `bookWidgets`, where `widgets.js` finds it.
+    """
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    names = sorted(path.parent.name for path in FRONT_ENDS.glob("*/index.js"))
+    (target / STYLE).write_text(style_of(*names), encoding="utf-8")
+    for name in names:
+        exported = as_expression(FRONT_ENDS / name / "index.js")
+        script = f"(globalThis.bookWidgets ??= {{}}).{name} = {exported};\n"
+        (target / f"{name}.js").write_text(script, encoding="utf-8")

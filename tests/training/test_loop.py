@@ -510,6 +510,24 @@ def test_a_cooldown_that_is_no_share_is_an_error(share):
         TrainingConfig(steps=1, cooldown=share)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *((name, x) for name in ("factor", "eps", "clip") for x in (0.0, -1.0, math.nan, math.inf)),
+        *(("betas", (0.9, x)) for x in (-0.1, 1.0, math.nan)),
+        *(("label_smoothing", x) for x in (-0.1, 1.0, 2.0, math.nan)),
+        *(("seed", x) for x in (-1, 2**63, 2**70)),
+    ],
+)
+def test_a_setting_that_no_run_could_use_is_an_error_before_the_run(name, value):
+    with pytest.raises(ValueError, match=rf"{name} \(.*\) must be a"):
+        TrainingConfig(steps=1, **{name: value})
+
+
+def test_the_largest_seed_gives_every_process_and_step_its_numbers():
+    small_trainer(seed=2**63 - 1, steps=1).train()
+
+
 @pytest.mark.usefixtures("type_checks_off")
 def test_an_unknown_precision_is_an_error():
     with pytest.raises(ValueError, match=r"precision \('fp8'\) must be auto, float32 or bf16"):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tqdm import tqdm
+from typing_extensions import override
 
 from transformer.training.curves import curves_svg
 
@@ -31,12 +32,12 @@ class Progress:
         self.start = self.step = start
         self.began = time.perf_counter()
 
-    def update(self, facts: str, metrics: Metrics = ()) -> None:
-        """One step more; `facts` is a short text such as "loss 1.23", `metrics` what to draw."""
+    def update(self, numbers: str, metrics: Metrics = ()) -> None:
+        """One step more; `numbers` is a short text such as "loss 1.23", `metrics` what to draw."""
         self.step += 1
 
     def close(self) -> None:
-        """Leave the last state standing."""
+        """Leave the last state on view."""
 
 
 class TerminalProgress(Progress):
@@ -46,14 +47,14 @@ class TerminalProgress(Progress):
         super().__init__(total, start)
         self.bar = tqdm(total=total, initial=start, unit="step", dynamic_ncols=True)
 
-    def update(self, facts: str, metrics: Metrics = ()) -> None:
-        """One step more."""
-        super().update(facts, metrics)
-        self.bar.set_postfix_str(facts, refresh=False)
+    @override
+    def update(self, numbers: str, metrics: Metrics = ()) -> None:
+        super().update(numbers, metrics)
+        self.bar.set_postfix_str(numbers, refresh=False)
         self.bar.update()
 
+    @override
     def close(self) -> None:
-        """Leave the last state standing."""
         self.bar.close()
 
 
@@ -62,20 +63,20 @@ class NotebookProgress(Progress):
 
     def __init__(self, total: int, start: int) -> None:
         super().__init__(total, start)
-        self.facts = ""
+        self.numbers = ""
         self.metrics: Metrics = ()
         self.shown = 0.0
         self.handle: Any = None
 
-    def update(self, facts: str, metrics: Metrics = ()) -> None:
-        """One step more."""
-        super().update(facts, metrics)
-        self.facts, self.metrics = facts, metrics
+    @override
+    def update(self, numbers: str, metrics: Metrics = ()) -> None:
+        super().update(numbers, metrics)
+        self.numbers, self.metrics = numbers, metrics
         if time.perf_counter() - self.shown > SECONDS_BETWEEN_UPDATES:
             self._show()
 
+    @override
     def close(self) -> None:
-        """Leave the last state standing."""
         self._show()
 
     def _show(self) -> None:
@@ -87,7 +88,7 @@ class NotebookProgress(Progress):
         if self.start < self.step < self.total:
             left = took / (self.step - self.start) * (self.total - self.step)
             parts.append(f"{duration(left)} left")
-        text = " · ".join([*parts, self.facts] if self.facts else parts)
+        text = " · ".join([*parts, self.numbers] if self.numbers else parts)
         bar = f'<progress aria-label="training" max="{self.total}" value="{self.step}"></progress>'
         curves = curves_svg(self.metrics, self.total)
         data = {"text/plain": text, "text/html": f"<div>{bar} {html.escape(text)}{curves}</div>"}

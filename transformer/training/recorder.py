@@ -97,7 +97,7 @@ class Recorder:
             self._events.write(self.entries[-1], numbers)
 
     def close(self) -> None:
-        """Nothing comes any more."""
+        """Close the event files; a later entry would open new ones."""
         if self._events:
             self._events.close()
         self._events = None
@@ -153,7 +153,7 @@ class Events:
             self._writer.flush()
 
     def close(self) -> None:
-        """Nothing comes any more."""
+        """Close the files."""
         if self._writer:
             self._writer.close()
 

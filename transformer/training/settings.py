@@ -1,8 +1,10 @@
 """How a model is trained: the settings of section 5."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
+MOST_SEEDS = 2**63  # torch's generators take 64 bits, and each process and restart adds to the seed
 # They decide what a run says and keeps, not the weights of any step.
 REPORTING = ("log_every", "evaluate_every", "checkpoint_every", "keep", "patience")
 
@@ -62,6 +64,20 @@ class TrainingConfig:
         for name in ("keep", "patience"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} ({getattr(self, name)}) must be 0 or more")
+        for name in ("factor", "eps", "clip"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < math.inf:
+                raise ValueError(f"{name} ({value}) must be a finite number above 0")
+        if not all(0 <= beta < 1 for beta in self.betas):
+            raise ValueError(f"betas ({self.betas}) must be at least 0 and below 1")
+        if not 0 <= self.label_smoothing < 1:
+            raise ValueError(
+                f"label_smoothing ({self.label_smoothing}) must be at least 0 and below 1"
+            )
+        if not 0 <= self.cooldown <= 1:
+            raise ValueError(f"cooldown ({self.cooldown}) is a share of the steps, 0 to 1")
+        if not 0 <= self.seed < MOST_SEEDS:
+            raise ValueError(f"seed ({self.seed}) must be at least 0 and below 2^63")
         if self.patience and not self.evaluate_every:
             raise ValueError(
                 f"patience ({self.patience}) counts evaluations, and there are none before the "
@@ -69,7 +85,5 @@ class TrainingConfig:
             )
         if self.stop_on not in ("bleu", "loss"):
             raise ValueError(f"stop_on ({self.stop_on!r}) must be bleu or loss")
-        if not 0 <= self.cooldown <= 1:
-            raise ValueError(f"cooldown ({self.cooldown}) is a share of the steps, 0 to 1")
         if self.precision not in ("auto", "float32", "bf16"):
             raise ValueError(f"precision ({self.precision!r}) must be auto, float32 or bf16")

@@ -57,7 +57,7 @@ def _numbers(tensor: Tensor) -> Any:
     return tensor.detach().float().cpu().numpy()
 
 
-def _set_stack(spec: Any, stack: nn.Module, table: Any, embedding: Any) -> None:
+def _set_stack(spec: Any, stack: Any, table: Any, embedding: Any) -> None:
     spec.scale_embeddings = embedding.scale
     table.weight = _numbers(embedding.weight)
     if isinstance(stack.norm, nn.LayerNorm):

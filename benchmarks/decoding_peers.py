@@ -70,7 +70,8 @@ def hugging_face_searches(model: Transformer, threads: int, device: str) -> Call
     from transformers import GenerationConfig
 
     torch.set_num_threads(threads)
-    other = marian(model).to(device)
+    other: Any = marian(model)
+    other.to(device)
 
     def prepare(src: Tensor, beam_size: int, n_tokens: int) -> Search:
         settings = GenerationConfig(

@@ -1,6 +1,7 @@
 """What no search in the same precision can save: the products with the weights, nothing else."""
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -16,7 +17,9 @@ def products_alone(model: Transformer, threads: int, device: str) -> Callable[..
     """
     torch.set_num_threads(threads)
     model = model.to(device)
-    once, at_each_step = [], [model.output.weight]
+    once: list[Tensor] = []
+    at_each_step: list[Tensor] = [model.output.weight]
+    layer: Any  # a ModuleList does not say what it holds
     for layer in model.encoder.layers:
         own, ffn = layer.self_attention, layer.feed_forward
         once += [_beside(own.w_query, own.w_key, own.w_value), own.w_output.weight]

@@ -6,15 +6,16 @@ import signal
 import statistics
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import torch
 
 from benchmarks.record import cores
 
 THREADS = 2
+Name = TypeVar("Name", bound=Hashable)
 
 
 @contextmanager
@@ -29,14 +30,14 @@ def limited_threads(most: int = THREADS) -> Iterator[int]:
 
 
 def time_in_turn(
-    competitors: Mapping[str, Callable[[], Any]], rounds: int, pause: float = 0.0
-) -> dict[str, list[float]]:
+    competitors: Mapping[Name, Callable[[], Any]], rounds: int, pause: float = 0.0
+) -> dict[Name, list[float]]:
     """Seconds of each competitor in each round.
 
     A library's threads go on looking for work for a moment after its last call; `pause` seconds
     before each competitor keep them from taking the processor from the next one.
     """
-    seconds: dict[str, list[float]] = {name: [] for name in competitors}
+    seconds: dict[Name, list[float]] = {name: [] for name in competitors}
     for _ in range(rounds):
         for name, compete in competitors.items():
             time.sleep(pause)

@@ -47,7 +47,7 @@ NAMES = {
     "hugging_face_random": "Hugging Face, random",
     "hugging_face_grouped": "Hugging Face, grouped",
 }
-Loss = Callable[[nn.Module, Batch], Tensor]
+Loss = Callable[[Any, Batch], Tensor]  # of one of three kinds of models
 
 
 def corpus(quick: bool) -> tuple[str, list[TokenPair], int]:
@@ -60,7 +60,7 @@ def corpus(quick: bool) -> tuple[str, list[TokenPair], int]:
 
     if quick:
         copies = CopyTask(10, 1, 20)
-        return "copy", copies.pairs(1000, SEED), copies.vocab_size
+        return "copy", [*copies.pairs(1000, SEED)], copies.vocab_size
     folder = Path(os.environ.get("TRANSFORMER_TEST_DATA", ""), "multi30k")
     there = folder.is_absolute() and folder.is_dir()
     task = multi30k_task(folder) if there else toy_german_task()
@@ -86,14 +86,14 @@ def both_batchings(
 # Each competitor's loss, as its users compute it -----------------------------------------------
 
 
-def our_loss(model: nn.Module, batch: Batch) -> Tensor:
+def our_loss(model: Any, batch: Batch) -> Tensor:
     logits = model(batch.src, batch.tgt_in)
     with torch.autocast(logits.device.type, enabled=False):
         loss, _ = label_smoothing_loss(logits, batch.tgt_out, SMOOTHING, model.config.pad_id)
     return loss / batch.n_tokens
 
 
-def torch_loss(model: nn.Module, batch: Batch) -> Tensor:
+def torch_loss(model: Any, batch: Batch) -> Tensor:
     logits = model(batch.src, batch.tgt_in)
     with torch.autocast(logits.device.type, enabled=False):
         return F.cross_entropy(
@@ -104,7 +104,7 @@ def torch_loss(model: nn.Module, batch: Batch) -> Tensor:
         )
 
 
-def hugging_face_loss(model: nn.Module, batch: Batch) -> Tensor:
+def hugging_face_loss(model: Any, batch: Batch) -> Tensor:
     """Marian's own loss, which knows no label smoothing and so has a little less to do."""
     pad_id = model.config.pad_token_id
     return model(
@@ -179,12 +179,14 @@ def compare(
     """All competitors in turn, with a model of their own each, all of the same weights."""
     torch.manual_seed(SEED)
     model = Transformer(config).to(device)
-    others = {"torch": torch_model(model), "hugging_face": marian(model).to(device)}
+    build = {"torch": torch_model, "hugging_face": marian}
+    others = {name: make(model).to(device) for name, make in build.items()}
     require_agreement(model, others, batchings["random"][0])
     losses: dict[str, Loss] = {"torch": torch_loss, "hugging_face": hugging_face_loss}
-    build = {"torch": torch_model, "hugging_face": lambda ours: marian(ours).to(device)}
     trained = {
-        f"{name}_{order}": epoch(build[name](model), losses[name], batchings[order], precision)
+        f"{name}_{order}": epoch(
+            build[name](model).to(device), losses[name], batchings[order], precision
+        )
         for name in losses
         for order in ("random", "grouped")
     }
@@ -211,8 +213,8 @@ def run(quick: bool = False) -> dict[str, Any]:
     """Both precisions; `quick` trains a tiny model for two steps, to see that it runs."""
     versions = peer_versions("transformers")
     data, pairs, vocab_size = corpus(quick)
-    shape = {"n_layers": 1, "d_model": 32, "d_ff": 64, "n_heads": 2, "dropout": 0.1}
-    shape = shape if quick else SHAPE
+    tiny = {"n_layers": 1, "d_model": 32, "d_ff": 64, "n_heads": 2, "dropout": 0.1}
+    shape: dict[str, Any] = tiny if quick else SHAPE
     longest = 1 + max(max(map(len, pair)) for pair in pairs)
     config = TransformerConfig(vocab_size, vocab_size, **shape, max_len=longest)
     n_steps, rounds = (2, 1) if quick else (N_STEPS, ROUNDS)

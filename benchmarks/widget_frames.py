@@ -147,8 +147,10 @@ def cases() -> Iterator[Case]:
     yield Case("20 words", smoothing, "smoothing", (0.2, 0.25))
     yield Case("4 curves", ComplexityExplorer, "d", (256, 320))
     yield Case("12 words of 20 letters", merges, "step", (21, 22))
-    for trait, values in (("step", (6, 5)), ("alpha", (0.7, 0.6)), ("beam_size", (4, 8))):
-        yield Case("up to 8 beginnings", beams, trait, values)
+    steps: dict[str, tuple[float, float]]
+    steps = {"step": (6, 5), "alpha": (0.7, 0.6), "beam_size": (4, 8)}
+    for trait, two in steps.items():
+        yield Case("up to 8 prefixes", beams, trait, two)
 
 
 def measure(case: Case, site: WidgetSite, browser: Browser, n_steps: int) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """The benchmarks run, compare only what does the same, and say what they lack."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 import benchmarks.__main__ as command
-from benchmarks import decoding_peers, gpu, record, training_peers
+from benchmarks import decoding_cache, decoding_peers, gpu, record, training_peers
 from benchmarks.ctranslate2_peer import ctranslate2_translator, vocabulary
 from benchmarks.marian_peer import BOS, EOS, marian
 from benchmarks.products import products_alone
@@ -37,8 +38,11 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_each_benchmark_runs_prints_a_table_and_is_recorded(
-    name: str, tmp_path: Any, capsys: pytest.CaptureFixture[str]
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    for benchmark in (decoding_cache, decoding_peers):
+        monkeypatch.setattr(benchmark, "SHAPE", TINY)
+    monkeypatch.setattr(decoding_cache, "N_TOKENS", 10)
     out = tmp_path / "out.json"
     threads = torch.get_num_threads()
     assert command.main([name, "--quick", "--out", str(out)]) == 0
@@ -191,11 +195,20 @@ def test_marian_and_torch_compute_our_logits_and_other_weights_are_refused() -> 
 # Decoding -----------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def competitors() -> Iterator[decoding_peers.Competitors]:
+    """Every search in its process, once for all tests: each imports its library."""
+    with decoding_peers.opened(decoding_peers.build_model(**TINY), threads=1) as opened:
+        yield opened
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("beam_size", [1, 3])
-def test_searches_of_all_three_libraries_agree(beam_size: int) -> None:
+def test_searches_of_all_three_libraries_agree(
+    competitors: decoding_peers.Competitors, beam_size: int
+) -> None:
     model = decoding_peers.build_model(**TINY)
-    with decoding_peers.opened(model, threads=1) as competitors:
-        compared = decoding_peers.compare(model, competitors, 4, beam_size, n_tokens=6, rounds=2)
+    compared = decoding_peers.compare(model, competitors, 4, beam_size, n_tokens=6, rounds=2)
     assert set(compared["threads"].values()) == {1}
     assert compared["same_tokens"] == 4
     assert set(compared["tokens_per_second"]) == set(decoding_peers.NAMES)
@@ -344,9 +357,10 @@ def test_the_peak_is_looked_up_by_the_name_of_the_device(name: str, tera: float 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["NVIDIA H200", "Some GPU"])
 def test_what_a_gpu_measures_runs_in_small_on_the_processor(
-    name: str, monkeypatch: pytest.MonkeyPatch
+    name: str, competitors: decoding_peers.Competitors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(decoding_peers, "SHAPE", TINY)
+    monkeypatch.setattr(decoding_peers, "opened", lambda *_: nullcontext(competitors))
     # The checks of shapes do not compile; tests/test_compile_and_export.py compiles without them.
     monkeypatch.setattr(torch, "compile", lambda model: model)
     result = gpu.measure(

@@ -54,8 +54,10 @@ def of_kind(*names: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("small", names, indirect=True)
 
 
-@of_kind("post", "pre")
-@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("small", "dynamic"), [("post", False), ("pre", True)], indirect=["small"], ids=KINDS
+)
 def test_forward_compiles_without_a_graph_break(small: torch.nn.Module, dynamic: bool) -> None:
     model = small.double().train()
     compiled = torch.compile(model, fullgraph=True, backend="eager", dynamic=dynamic)
@@ -95,6 +97,7 @@ def test_exported_graph_takes_other_batches_and_lengths(small: torch.nn.Module) 
         same(program.module()(src, tgt), model(src, tgt))
 
 
+@pytest.mark.slow
 @of_kind("pre")
 def test_onnx_runtime_gives_the_same_logits_for_other_batches_and_lengths(
     small: torch.nn.Module, tmp_path: Path

@@ -7,7 +7,8 @@ would take ten times as long.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,13 +35,35 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 MARKED = {"browser": pytest.mark.browser, "built_book": pytest.mark.book}
 
 
-@pytest.hookimpl(tryfirst=True)  # before -m chooses
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks tests by what they need."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None, None, None]:
+    """Marks tests by what they need, before -m chooses, and orders those that were chosen."""
     for item in items:
         for fixture, mark in MARKED.items():
             if fixture in getattr(item, "fixturenames", ()):
                 item.add_marker(mark)
+    yield
+    if hasattr(config, "workerinput"):
+        items[:] = shared_out(items, config.workerinput["workercount"])
+
+
+def shared_out(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
+    """The slow tests first in the share of each worker, so that no run ends with one of them alone.
+
+    pytest-xdist cuts the list into a share for each worker, who later take from each other's ends.
+    A file's slow tests stay together, because they share fixtures.
+    """
+    shares: list[list[pytest.Item]] = [[] for _ in range(workers)]
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    for _, group in groupby(slow, key=lambda item: item.path):
+        min(shares, key=len).extend(group)
+    others = iter([item for item in items if not item.get_closest_marker("slow")])
+    for n, share in enumerate(shares, 1):
+        room = len(items) * n // workers - sum(map(len, shares[:n]))
+        share.extend(islice(others, max(0, room)))
+    return [item for share in shares for item in share]
 
 
 def named_data() -> Path | None:

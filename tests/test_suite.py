@@ -5,11 +5,15 @@ import re
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import psutil
 import pytest
 
+from tests.conftest import shared_out
 from tests.processes import run_program
 
 TESTS = Path(__file__).parent
@@ -61,6 +65,24 @@ def test_a_test_that_reaches_the_browser_can_be_left_out_by_marker(tmp_path: Pat
     done = run_program(command, timeout=300, cwd=TESTS.parent)
     assert done.returncode == 0, done.stdout
     assert "1 passed, 2 deselected" in done.stdout
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_each_worker_begins_with_slow_tests_and_keeps_a_files_together(workers: int) -> None:
+    kinds = [("a", False)] * 5 + [("b", True)] * 3 + [("b", False), ("c", True), ("d", True)]
+    items: list[Any] = [
+        SimpleNamespace(path=path, get_closest_marker=lambda name, slow=slow: slow or None)
+        for path, slow in kinds
+    ]
+    ordered = shared_out(items, workers)
+    assert sorted(map(id, ordered)) == sorted(map(id, items))
+    cuts = [len(items) * n // workers for n in range(workers + 1)]
+    shares = [ordered[start:end] for start, end in pairwise(cuts)]
+    slow = [[bool(item.get_closest_marker("slow")) for item in share] for share in shares]
+    assert slow == [sorted(share, reverse=True) for share in slow]
+    assert all(share[0] for share in slow)
+    files = [{item.path for item in share if item.get_closest_marker("slow")} for share in shares]
+    assert sum(map(len, files)) == 3
 
 
 def test_a_program_that_hangs_is_ended_with_its_children(tmp_path: Path) -> None:

@@ -17,7 +17,8 @@ from benchmarks import (
 )
 from benchmarks.record import LeftOutError, record
 from tools.browser import NoBrowserError
-from transformer.files import FileError, write_atomically
+from transformer.files import FileError
+from transformer.results import write_result
 
 BENCHMARKS = {
     "copy_task": copy_task,
@@ -74,9 +75,8 @@ def main(arguments: list[str] | None = None) -> int:
             flush=True,
         )
     if options.out and measured:
-        content = json.dumps({**before, **measured}, indent=2) + "\n"
         try:
-            write_atomically(options.out, content.encode())
+            write_result(options.out, {**before, **measured})
         except FileError as error:
             print(error, file=sys.stderr)
             return 1

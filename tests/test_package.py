@@ -19,13 +19,13 @@ FLOORS = {
     "the model": "model introspect",
     "tools that know no model": "files runtime settings batching text",
     "what is done with a model": "weights decoding training head_measures",
-    "texts, and what comes of them": "data translation evaluation error_features results shipped",
+    "texts, and what comes of them": "data translation evaluation tables results shipped",
     "pictures": "figures widgets",
     "experiments": "tasks runs",
     "the command line": "cli __main__",
 }
 FLOOR = {name: n for n, names in enumerate(FLOORS.values(), 1) for name in names.split()}
-# Figures draw plain arrays and lists of words, of any model. Widgets compute what they show with
+# Figures draw plain arrays and lists of words, of any model: they import nothing of it. Widgets compute what they show with
 # the module's own functions; on paper they are figures.
 COMPUTING = {name for name, n in FLOOR.items() if n <= FLOOR["decoding"]}
 PICTURES = {"figures": {"figures"}, "widgets": {"widgets", "figures"} | COMPUTING}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tools.record import main
-from transformer.results import recorded, result_of_run
+from transformer.results import compact_json, recorded, result_of_run, write_result
 from transformer.runs import train_task
 from transformer.tasks import copy_task
 
@@ -48,6 +48,29 @@ def test_only_what_a_commit_holds_is_recorded(run: Path, tmp_path: Path, capsys)
         assert main([str(run), str(tmp_path / "out.json")]) == status
     assert "commit, train again" in capsys.readouterr().err
     assert json.loads((tmp_path / "out.json").read_text())["commit"] == "abc1234"
+
+
+def test_a_result_reads_back_as_it_was_in_few_lines(tmp_path: Path) -> None:
+    result = {
+        "text": 'a [\n 1,\n 2\n] "quote", } ü',
+        "numbers": [1, -2.5, 3e-07, None, True, *range(100)],
+        "rows": [{"step": i, "loss": i / 7} for i in range(50)],
+        "nested": {"deep": {"deeper": ["word " * 50, {}, [], {"a": list(range(50))}]}},
+    }
+    path = tmp_path / "result.json"
+    write_result(path, result)
+    text = path.read_text(encoding="utf-8")
+    assert json.loads(text) == result and list(json.loads(text)) == list(result)
+    short = [line for line in text.splitlines() if "word" not in line]
+    assert max(map(len, short)) <= 100
+    one_each = json.dumps(result, indent=1).splitlines()
+    assert len(text.splitlines()) < len(one_each) / 6
+
+
+@pytest.mark.parametrize("path", sorted(RESULTS.glob("*.json")), ids=lambda path: path.stem)
+def test_every_recorded_result_is_written_compactly(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text == compact_json(json.loads(text)) + "\n"
 
 
 def test_an_unknown_result_names_those_that_there_are() -> None:

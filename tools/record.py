@@ -3,12 +3,11 @@
 Use: python -m tools.record RUN_FOLDER book/results/NAME.json
 """
 
-import json
 import sys
 from pathlib import Path
 
-from transformer.files import FileError, write_atomically
-from transformer.results import result_of_run
+from transformer.files import FileError
+from transformer.results import result_of_run, write_result
 
 
 def main(arguments: list[str]) -> int:
@@ -23,7 +22,7 @@ def main(arguments: list[str]) -> int:
             raise ValueError(
                 f"{run} was trained by files that no commit holds: commit, train again"
             )
-        write_atomically(out, (json.dumps(result, indent=1) + "\n").encode())
+        write_result(out, result)
     except (ValueError, FileError) as error:
         print(error, file=sys.stderr)
         return 1

@@ -7,8 +7,6 @@ is what the others are compared with. The samples are those of the system with t
 """
 
 import argparse
-import json
-import re
 import sys
 import time
 from collections.abc import Sequence
@@ -16,9 +14,17 @@ from pathlib import Path
 from typing import Any
 
 from transformer.data.parallel import DataError, ParallelText
-from transformer.error_features import RULES, error_features, words_of
-from transformer.evaluation import bleu_counts, compare, score, sentence_chrf
-from transformer.files import FileError, write_atomically
+from transformer.evaluation import (
+    RULES,
+    bleu_counts,
+    compare,
+    error_features,
+    score,
+    sentence_chrf,
+    words_of,
+)
+from transformer.files import FileError
+from transformer.results import write_result
 from transformer.runs import RunError, load_run, provenance, without_folders
 from transformer.runtime import pick_device
 from transformer.tasks import chosen_split, multi30k_splits
@@ -136,13 +142,6 @@ def evaluate(
     }
 
 
-def to_json(result: dict[str, Any]) -> str:
-    """Indented, but with lists of numbers on one line."""
-    text = json.dumps(result, indent=1, ensure_ascii=False)
-    # A string holds no newline of its own in JSON, so this meets lists only.
-    return re.sub(r"\[\n[-\d.,\n ]*\]", lambda m: re.sub(r"\n *", "", m[0]), text) + "\n"
-
-
 def main(arguments: list[str]) -> int:
     """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tools.samples", description=__doc__)
@@ -156,7 +155,7 @@ def main(arguments: list[str]) -> int:
     given = parser.parse_args(arguments)
     try:
         result = record(given)
-        write_atomically(given.out, to_json(result).encode())
+        write_result(given.out, result)
     except (ValueError, DataError, RunError, FileError) as error:
         print(error, file=sys.stderr)
         return 1

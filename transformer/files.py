@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files: written whole or not at all; where those of the book are."""
 
 import os
 from contextlib import suppress
@@ -7,6 +7,16 @@ from pathlib import Path
 
 class FileError(Exception):
     """A file that could not be written or read; the message says which, why and what to do."""
+
+
+def book_folders(part: str) -> list[Path]:
+    """Where a part of the book is, "results" or "models".
+
+    Beside the package in a clone, inside the package where it is installed (pyproject.toml puts it
+    there).
+    """
+    package = Path(__file__).parent
+    return [root / "book" / part for root in (package.parent, package)]
 
 
 def write_atomically(path: Path, content: bytes) -> None:

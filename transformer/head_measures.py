@@ -75,7 +75,7 @@ def uniform_weights(n_queries: int, n_keys: int, *, causal: bool = False) -> Wei
 
 
 def share_at(weights: Weights, offset: int) -> Float[Tensor, "heads"]:
-    """The weight on the key `offset` places after the query (-1: before it), 0 to 1.
+    """The weight on the key `offset` positions after the query (-1: before it), 0 to 1.
 
     The mean over the queries that have such a key; 0 where none has.
     """
@@ -118,8 +118,8 @@ def head_distances(weights: Weights) -> Float[Tensor, "heads heads"]:
     not necessarily in what they fetch.
     """
     mixed = torch.special.entr((weights[:, None] + weights[None]) / 2).sum(-1)
-    own = torch.special.entr(weights).sum(-1)
-    divergence = (mixed - (own[:, None] + own[None]) / 2) / math.log(2)
+    single = torch.special.entr(weights).sum(-1)
+    divergence = (mixed - (single[:, None] + single[None]) / 2) / math.log(2)
     return divergence.clamp(0, 1).sqrt().mean(-1)
 
 
@@ -138,22 +138,22 @@ def argmax_links(
 
 
 def alignment_error_rate(
-    found: Sequence[Links], sure: Sequence[Links], possible: Sequence[Links]
+    predicted: Sequence[Links], sure: Sequence[Links], possible: Sequence[Links]
 ) -> float:
     """AER of Och and Ney (2003) over all sentences, 0 (nothing wrong) to 1 (nothing right).
 
-    1 - (|A and S| + |A and P|) / (|A| + |S|): a found link (A) is wrong unless it is possible (P),
-    and a sure link (S) is missed unless it is found. A sure link is possible too.
+    1 - (|A and S| + |A and P|) / (|A| + |S|): a predicted link (A) is wrong unless it is possible
+    (P), and a sure link (S) is missed unless it is predicted. A sure link is possible too.
 
     Raises:
-        ValueError: there is neither a found nor a sure link.
+        ValueError: there is neither a predicted nor a sure link.
     """
     hits = total = 0
-    for a, s, p in zip(map(set, found), map(set, sure), map(set, possible), strict=True):
+    for a, s, p in zip(map(set, predicted), map(set, sure), map(set, possible), strict=True):
         hits += len(a & s) + len(a & (p | s))
         total += len(a) + len(s)
     if not total:
-        raise ValueError("there are no links to compare; give found and sure ones")
+        raise ValueError("there are no links to compare; give predicted and sure ones")
     return 1 - hits / total
 
 
@@ -218,9 +218,9 @@ def loss_without_each_head(
     """
     whole, lost = log_probabilities(model, src, tgt).sum(-1), {}
     for name, module in attention_modules(model).items():
-        found = []
+        losses = []
         for head in range(module.n_heads):
             with without_heads(model, {name: [head]}):
-                found.append(whole - log_probabilities(model, src, tgt).sum(-1))
-        lost[name] = torch.stack(found)
+                losses.append(whole - log_probabilities(model, src, tgt).sum(-1))
+        lost[name] = torch.stack(losses)
     return lost

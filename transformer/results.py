@@ -1,14 +1,13 @@
 """Recorded results: what took longer than a page may, with where it comes from."""
 
 import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-# Beside the book in a clone, inside the package where it is installed.
-FOLDERS = (
-    Path(__file__).parents[1] / "book" / "results",
-    Path(__file__).parent / "recorded",
-)
+from transformer.files import book_folders, write_atomically
+
+LINE = 100  # letters
 
 
 def recorded(name: str) -> dict[str, Any]:
@@ -17,12 +16,12 @@ def recorded(name: str) -> dict[str, Any]:
     Raises:
         ValueError: there is none of this name.
     """
-    paths = [path for folder in FOLDERS for path in sorted(folder.glob("*.json"))]
+    paths = [path for folder in book_folders("results") for path in sorted(folder.glob("*.json"))]
     for path in paths:
         if path.stem == name:
             return json.loads(path.read_text(encoding="utf-8"))
-    there = ", ".join(path.stem for path in paths) or "none"
-    raise ValueError(f"there is no recorded result {name!r}; there are: {there}")
+    names = ", ".join(path.stem for path in paths) or "none"
+    raise ValueError(f"there is no recorded result {name!r}; there are: {names}")
 
 
 def result_of_run(folder: Path | str) -> dict[str, Any]:
@@ -36,7 +35,44 @@ def result_of_run(folder: Path | str) -> dict[str, Any]:
     for name in wanted:
         if not (folder / name).exists():
             raise ValueError(f"{folder} is no finished and scored run: it holds no {name}")
-    facts = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
     scores = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
-    return {**facts, "metrics": [json.loads(line) for line in lines], "scores": scores}
+    return {**config, "metrics": [json.loads(line) for line in lines], "scores": scores}
+
+
+def write_result(path: Path, result: Mapping[str, Any]) -> None:
+    """Record a result, with as much on a line as fits: a reader can page through it.
+
+    Raises:
+        FileError: the file could not be written.
+    """
+    write_atomically(path, (compact_json(result) + "\n").encode())
+
+
+def compact_json(value: Any, indent: str = "") -> str:
+    """JSON in lines of at most 100 letters, where no single text or number is longer."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(indent) + len(line) < LINE or not isinstance(value, dict | list):
+        return line
+    inner = indent + " "
+    if isinstance(value, list):
+        parts = [compact_json(item, inner) for item in value]
+        return f"[\n{_lines(parts, inner)}\n{indent}]"
+    parts = [
+        f"{json.dumps(str(key), ensure_ascii=False)}: {compact_json(item, inner)}"
+        for key, item in value.items()
+    ]
+    return f"{{\n{_lines(parts, inner)}\n{indent}}}"
+
+
+def _lines(parts: Iterable[str], indent: str) -> str:
+    """The parts after one another, several on a line where they are short."""
+    lines: list[str] = []
+    for part in parts:
+        whole = "\n" not in part
+        if lines and whole and len(lines[-1]) + len(part) + 3 <= LINE and "\n" not in lines[-1]:
+            lines[-1] += f", {part}"
+        else:
+            lines.append(indent + part)
+    return ",\n".join(lines)

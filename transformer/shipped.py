@@ -3,14 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from transformer.files import book_folders
+
 if TYPE_CHECKING:
     from transformer.translation import Translator
-
-# Beside the book in a clone, inside the package where it is installed.
-FOLDERS = (
-    Path(__file__).parents[1] / "book" / "models",
-    Path(__file__).parent / "trained",
-)
 
 
 def shipped_model(name: str = "multi30k_de_en") -> "Translator":
@@ -33,8 +29,9 @@ def shipped_folder(name: str = "multi30k_de_en") -> Path:
     Raises:
         ValueError: there is none of this name.
     """
-    there = {path.parent.name: path.parent for f in FOLDERS for path in f.glob("*/config.json")}
-    if name not in there:
-        names = ", ".join(sorted(there)) or "none"
+    configs = [path for root in book_folders("models") for path in root.glob("*/config.json")]
+    folders = {path.parent.name: path.parent for path in configs}
+    if name not in folders:
+        names = ", ".join(sorted(folders)) or "none"
         raise ValueError(f"no model named {name!r} comes with the book; there are: {names}")
-    return there[name]
+    return folders[name]

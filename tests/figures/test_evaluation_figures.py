@@ -1,15 +1,8 @@
-"""Figures of evaluation show what they are given, and cards let no text become markup."""
-
-from html.parser import HTMLParser
+"""Figures of evaluation show what they are given."""
 
 import pytest
 
-from transformer.figures.evaluation import (
-    feature_shares,
-    sample_cards,
-    score_histogram,
-    score_intervals,
-)
+from transformer.figures.evaluation import feature_shares, score_histogram, score_intervals
 
 
 def test_each_system_has_its_score_and_its_interval() -> None:
@@ -41,69 +34,3 @@ def test_each_sign_has_a_bar_in_each_group() -> None:
 
 def test_signs_that_never_occur_can_be_drawn() -> None:
     assert feature_shares({"all": {"short": 0.0}}).get_xlim()[1] > 0
-
-
-class Reader(HTMLParser):
-    """The tags, and the text of terms and definitions, in their order."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.tags: list[str] = []
-        self.texts: list[str] = []
-        self.underlined: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        self.open.append(tag)
-        self.tags.append(tag)
-        if tag in ("dt", "dd"):
-            self.texts.append("")
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if {"dt", "dd"} & set(self.open):
-            self.texts[-1] += data
-        if "u" in self.open:
-            self.underlined.append(data)
-
-
-SAMPLE = {
-    "line": 7,
-    "source": "Ein <script>alert(1)</script> Hund & Co",
-    "reference": 'A dog, "<b>"',
-    "translations": {"x, beam": "a cat, <i>dog</i>", "x, greedy": "A dog"},
-    "chrf": {"x, beam": 41.6, "x, greedy": 80.0},
-    "features": ["too <long>"],
-}
-
-
-def test_a_card_shows_all_texts_and_no_foreign_markup() -> None:
-    reader = Reader()
-    reader.feed(sample_cards([SAMPLE], {"x, beam": "beam", "x, greedy": "greedy"}, ("de", "en")))
-    assert reader.open == []
-    assert set(reader.tags) <= {"div", "p", "strong", "dl", "dt", "dd", "span", "u"}
-    assert reader.texts == [
-        *("source", SAMPLE["source"]),
-        *("reference", SAMPLE["reference"]),
-        *("beam: chrF 42", "a cat, <i>dog</i>"),
-        *("greedy: chrF 80", "A dog"),
-        *("signs", "too <long>"),
-    ]
-    assert reader.underlined == ["cat", "i", "i"]
-
-
-def test_systems_that_say_the_same_share_a_row() -> None:
-    sample = {**SAMPLE, "translations": dict.fromkeys(SAMPLE["translations"], "A cat")}
-    sample["chrf"] = dict.fromkeys(sample["translations"], 12.0)
-    reader = Reader()
-    reader.feed(sample_cards([sample], {"x, beam": "beam", "x, greedy": "greedy"}, ("de", "en")))
-    assert reader.texts[4:6] == ["beam and greedy: chrF 12", "A cat"]
-    assert len(reader.texts) == 8
-
-
-def test_a_card_without_signs_has_no_row_for_them() -> None:
-    html = sample_cards([{**SAMPLE, "features": []}], {"x, beam": "beam"}, ("de", "en"))
-    assert "signs" not in html
-    assert html.count("<dt") == 3

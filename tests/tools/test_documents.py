@@ -1,27 +1,56 @@
 """What README and CONTRIBUTING promise."""
 
+import ast
 import re
 from pathlib import Path
 
 import pytest
 
+from transformer import widgets
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "LICENSE-TEXT.md"]
 
 
-def test_examples_of_the_readme_run() -> None:
-    example, *others = re.findall(
-        r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL
-    )
-    for other in others:
-        exec(other, {})
+README = (ROOT / "README.md").read_text()
+EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+VALUE = re.compile(r"""  # ([(\[][\d"][^#]*?[)\]])(?=[:;]|$)""", re.MULTILINE)
+
+
+def shown(value: object) -> object:
+    """What a comment beside a statement says of its value: of a tensor, the shape."""
+    shape = getattr(value, "shape", value)
+    return tuple(shape) if isinstance(shape, tuple) else shape
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_examples_of_the_readme_give_what_their_comments_say(example: str) -> None:
     names: dict[str, object] = {}
-    exec(example, names)
-    shapes = re.findall(r"attention\[\"(.*?)\"\]\.shape\s+# \((.*?)\)", example)
-    assert shapes
-    for key, shape in shapes:
-        weights = names["attention"][key]  # type: ignore[index]
-        assert ", ".join(map(str, weights.shape)) == shape
+    lines = example.splitlines()
+    for statement in ast.parse(example).body:
+        source = ast.unparse(statement)
+        comment = VALUE.search(lines[(statement.end_lineno or 0) - 1])
+        if comment is None:
+            exec(source, names)
+        elif isinstance(statement, ast.Assign):
+            exec(source, names)
+            value = names[ast.unparse(statement.targets[0])]
+            assert shown(value) == ast.literal_eval(comment[1])
+        else:
+            assert shown(eval(source, names)) == ast.literal_eval(comment[1])
+
+
+def test_the_examples_of_the_readme_say_what_comes_out() -> None:
+    values = [VALUE.findall(example) for example in EXAMPLES]
+    assert list(map(len, values)) == [2, 2, 0]
+
+
+def test_the_readme_counts_the_widgets() -> None:
+    line = re.search(r"transformer\.widgets import (.*?)  # and (\w+) more", README)
+    assert line is not None
+    named, others = line.groups()
+    numbers = ["six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+    assert len(named.split(", ")) + 6 + numbers.index(others) == len(widgets.__all__)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

@@ -189,5 +189,5 @@ class _Column:
         size = (3.8, top - self.bottom)
         rounded_box(self.ax, (self.x - 1.9, self.bottom), size, 0.22, PALE, GREY, zorder=-1)
         align = "left" if self.outside > 0 else "right"
-        place = (self.x + self.outside * 2.0, (self.bottom + top) / 2)
-        self.ax.text(*place, times, **lettering(15, align, weight="bold"))
+        beside = (self.x + self.outside * 2.0, (self.bottom + top) / 2)
+        self.ax.text(*beside, times, **lettering(15, align, weight="bold"))

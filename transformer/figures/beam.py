@@ -30,7 +30,7 @@ def search_tree(
     """The tree of a search: a column for each step, the first given candidate on top.
 
     Args:
-        parents: the place of each node's parent; -1 for the first node, the root. Parents stand
+        parents: the index of each node's parent; -1 for the first node, the root. Parents stand
             before their children.
         tokens: what is written into each node.
         totals: the sum of log-probabilities up to each node, written below.

@@ -29,20 +29,20 @@ def time_ratios(
     """
     if len(ratios) > len(MARKERS):
         raise ValueError(f"{len(ratios)} competitors are too many; at most {len(MARKERS)}")
-    for name, found in ratios.items():
-        if len(found) != len(labels):
-            raise ValueError(f"{name} has {len(found)} ratios for {len(labels)} labels")
+    for name, values in ratios.items():
+        if len(values) != len(labels):
+            raise ValueError(f"{name} has {len(values)} ratios for {len(labels)} labels")
     if ax is None:
         _, ax = plt.subplots(figsize=(8.0, 1.0 + 0.3 * len(labels) * (1 + len(ratios))))
     ax.axvline(1, color="0.3", lw=1.2, zorder=0)
-    for k, (name, found) in enumerate(ratios.items()):
+    for k, (name, values) in enumerate(ratios.items()):
         shift = 0.7 * (k - (len(ratios) - 1) / 2) / len(ratios)
         ax.errorbar(
-            [ratio["median"] for ratio in found],
+            [ratio["median"] for ratio in values],
             [row + shift for row in range(len(labels))],
             xerr=[
-                [ratio["median"] - ratio["lowest"] for ratio in found],
-                [ratio["highest"] - ratio["median"] for ratio in found],
+                [ratio["median"] - ratio["lowest"] for ratio in values],
+                [ratio["highest"] - ratio["median"] for ratio in values],
             ],
             fmt=MARKERS[k],
             color=PALETTE[k],
@@ -54,7 +54,10 @@ def time_ratios(
     ax.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS], minor=False)
     ax.set_xticks([], minor=True)
     ends = [
-        ratio[end] for found in ratios.values() for ratio in found for end in ("lowest", "highest")
+        ratio[end]
+        for values in ratios.values()
+        for ratio in values
+        for end in ("lowest", "highest")
     ]
     ax.set_xlim(min([0.8, *ends]) / 1.15, max([1.25, *ends]) * 1.15)
     ax.set_yticks(range(len(labels)), labels)

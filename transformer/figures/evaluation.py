@@ -1,9 +1,6 @@
-"""Figures of evaluation: scores with what chance may change, signs of errors, and sample cards."""
+"""Figures of evaluation: scores with what chance may change, and signs of errors."""
 
-import re
-from collections.abc import Mapping, Sequence
-from html import escape
-from typing import Any
+from collections.abc import Mapping
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -11,9 +8,6 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from transformer.figures.style import PALETTE
-
-_EDGE = "var(--pst-color-border, #888)"
-_MUTED = "var(--pst-color-text-muted, #666)"
 
 
 def score_intervals(
@@ -88,9 +82,9 @@ def feature_shares(shares: Mapping[str, Mapping[str, float]], *, ax: Axes | None
         _, ax = plt.subplots(figsize=(8.0, 0.75 * len(signs) + 1.2))
     height = 0.8 / len(groups)
     for g, (group, values) in enumerate(shares.items()):
-        places = np.arange(len(signs)) + (g - (len(groups) - 1) / 2) * height
-        ax.barh(places, [values[s] for s in signs], height, color=PALETTE[g], label=group)
-        for y, sign in zip(places, signs, strict=True):
+        ys = np.arange(len(signs)) + (g - (len(groups) - 1) / 2) * height
+        ax.barh(ys, [values[s] for s in signs], height, color=PALETTE[g], label=group)
+        for y, sign in zip(ys, signs, strict=True):
             ax.text(values[sign] + 0.004, y, f"{values[sign]:.1%}", va="center", fontsize=11)
     ax.set_yticks(range(len(signs)), signs)
     ax.set_ylim(len(signs) - 0.5, -0.5)
@@ -99,70 +93,3 @@ def feature_shares(shares: Mapping[str, Mapping[str, float]], *, ax: Axes | None
     ax.set_xlabel("share of the sentences")
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(groups))
     return ax
-
-
-def sample_cards(
-    samples: Sequence[Mapping[str, Any]], names: Mapping[str, str], languages: tuple[str, str]
-) -> str:
-    """Translations as HTML: a card for each, which a phone can show and a screen reader can read.
-
-    Words of a translation that its reference does not have are underlined. All text is escaped.
-
-    Args:
-        samples: each with line, source, reference, translations (system -> text), chrf (system ->
-            number) and features.
-        names: system -> what to call it, in the order in which to show them.
-        languages: of the source and of the translations, as in HTML's `lang`: ("de", "en").
-    """
-    # In the dark, the book's theme puts HTML on a bright card, made for plots. Text stands on the
-    # page's own background; the shadow covers the rim.
-    page = "var(--pst-color-background, transparent)"
-    return (
-        f'<div style="background:{page};box-shadow:0 0 0 0.6rem {page};'
-        'color:var(--pst-color-text-base, inherit);display:grid;gap:0.8rem">\n'
-        + "\n".join(_card(sample, names, languages) for sample in samples)
-        + "\n</div>"
-    )
-
-
-def _card(sample: Mapping[str, Any], names: Mapping[str, str], languages: tuple[str, str]) -> str:
-    source, target = (escape(language, quote=True) for language in languages)
-    rows = [
-        ("source", f'<span lang="{source}">{escape(sample["source"])}</span>'),
-        ("reference", f'<span lang="{target}">{escape(sample["reference"])}</span>'),
-    ]
-    # What several systems say alike is shown once.
-    same: dict[str, list[str]] = {}
-    for system, name in names.items():
-        same.setdefault(sample["translations"][system], []).append(name)
-    value = {text: sample["chrf"][s] for s, text in sample["translations"].items() if s in names}
-    for text, systems in same.items():
-        marked = _underlined(text, sample["reference"])
-        term = f"{' and '.join(systems)}: chrF {value[text]:.0f}"
-        rows.append((term, f'<span lang="{target}">{marked}</span>'))
-    if sample["features"]:
-        rows.append(("signs", escape(", ".join(sample["features"]))))
-    # As many columns as there is room for: two beside each other, on a phone one.
-    entries = "".join(
-        f'<div><dt style="font-weight:normal;font-size:0.85em;color:{_MUTED}">{escape(term)}</dt>'
-        f'<dd style="margin:0">{text}</dd></div>'
-        for term, text in rows
-    )
-    return (
-        f'<div style="border:1px solid {_EDGE};border-radius:0.4rem;padding:0.5rem 0.8rem;'
-        f'margin:0"><p style="margin:0 0 0.3rem 0"><strong>Line {sample["line"]:,}'
-        '</strong></p><dl style="margin:0;display:grid;gap:0.35rem 1.2rem;'
-        f'grid-template-columns:repeat(auto-fit,minmax(min(19rem,100%),1fr))">{entries}</dl></div>'
-    )
-
-
-def _underlined(text: str, reference: str) -> str:
-    """Escaped text, the words that the reference lacks underlined."""
-    known = set(re.findall(r"\w+", reference.casefold()))
-    parts = re.split(r"(\w+)", text)  # words at the odd places
-    return "".join(
-        f'<u style="text-decoration-style:dotted">{escape(part)}</u>'
-        if i % 2 and part.casefold() not in known
-        else escape(part)
-        for i, part in enumerate(parts)
-    )

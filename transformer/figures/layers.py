@@ -21,7 +21,7 @@ def relu_fits(x: ArrayLike, target: ArrayLike, fits: Mapping[str, ArrayLike]) ->
     """A curve and what networks of several widths make of it, one panel each.
 
     Args:
-        x: (n,) places.
+        x: (n,) inputs.
         target: (n,) the curve's values there.
         fits: title -> the network's output at each x.
     """

@@ -221,7 +221,7 @@ def loss_curves(
 
 
 def _cells(ax: Axes, kinds: ArrayLike, **settings: Any) -> None:
-    """Cells by their kind's place in COLOURS, padding hatched."""
+    """Cells by their kind's index in COLOURS, padding hatched."""
     cells(ax, kinds, colours=list(COLOURS.values()), gap=1.0, **settings)
     style: dict[str, Any] = {"edgecolor": "#BBBBBB", "hatch": HATCH}
     for row, column in np.argwhere(np.asarray(kinds) == list(COLOURS).index(PADDING)):

@@ -47,9 +47,9 @@ def parameter_bars(counts: Mapping[str, Mapping[str, int]], *, ax: Axes | None =
         )
         for row, (model, share) in enumerate(shares.items()):
             if share >= SMALLEST_LABEL:
-                place = (100 * (left[model] + share / 2), row)
+                middle = (100 * (left[model] + share / 2), row)
                 number = f"{counts[model][component] / MILLION:.1f}"
-                ax.text(*place, number, ha="center", va="center", fontsize=13, color=ink(color))
+                ax.text(*middle, number, ha="center", va="center", fontsize=13, color=ink(color))
             left[model] += share
     labels = [f"{model}\n{total / MILLION:.1f} M" for model, total in totals.items()]
     ax.set_yticks(range(len(counts)), labels, fontsize=14)

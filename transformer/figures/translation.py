@@ -80,13 +80,13 @@ def head_scores(
     heights = {name: np.asarray(values, dtype=float) for name, values in scores.items()}
     start, ticks = 0.0, []
     for i, values in enumerate(heights.values()):
-        places = start + np.arange(len(values))
-        ax.bar(places, values, color=PALETTE[i % len(PALETTE)], width=0.8)
-        for h, (x, value) in enumerate(zip(places, values, strict=True), 1):
+        xs = start + np.arange(len(values))
+        ax.bar(xs, values, color=PALETTE[i % len(PALETTE)], width=0.8)
+        for h, (x, value) in enumerate(zip(xs, values, strict=True), 1):
             ax.text(x, value + 0.015, f"{value:.2f}", ha="center", fontsize=11)
             ax.text(x, -0.03, f"head {h}", ha="center", va="top", fontsize=11)
-        ticks.append(places.mean())
-        start = places[-1] + 2
+        ticks.append(xs.mean())
+        start = xs[-1] + 2
     if baseline is not None:
         ax.axhline(baseline, color="black", ls="--", lw=1.5, label=f"uniform: {baseline:.2f}")
         ax.legend(loc="upper left")

@@ -76,12 +76,14 @@ def score(translations: Sequence[str], references: Sequence[str]) -> Scores:
     """
     _check(translations, references)
     bleu, chrf = _metrics()
-    found = [metric.corpus_score(list(translations), [list(references)]) for metric in (bleu, chrf)]
+    bleu_score, chrf_score = (
+        metric.corpus_score(list(translations), [list(references)]).score for metric in (bleu, chrf)
+    )
     exact = sum(map(str.__eq__, translations, references)) / len(references)
     return Scores(
-        bleu=found[0].score,
+        bleu=bleu_score,
         signature=str(bleu.get_signature()),
-        chrf=found[1].score,
+        chrf=chrf_score,
         chrf_signature=str(chrf.get_signature()),
         exact=exact,
         n_sentences=len(references),
@@ -145,19 +147,19 @@ def compare(
     named: list[tuple[str, Sequence[str]]] = [(name, list(t)) for name, t in systems.items()]
     metrics = dict(zip(("bleu", "chrf"), _metrics(), strict=True))
     test = PairedTest(named, metrics, [list(references)], test_type="bs", n_samples=n_resamples)
-    found: Any = test()
-    signatures, results = found
+    outcome: Any = test()
+    signatures, results = outcome
     # sacreBLEU calls the metrics by names of its own, in the order in which it was given them.
     columns = dict(zip(metrics, signatures, strict=True))
     return {
         name: {
-            ours: Interval(
-                float(results[theirs][i].mean),
-                float(results[theirs][i].ci),
-                None if i == 0 else _p_value(results[theirs][i], results[theirs][0]),
-                str(signatures[theirs]),
+            metric: Interval(
+                float(results[column][i].mean),
+                float(results[column][i].ci),
+                None if i == 0 else _p_value(results[column][i], results[column][0]),
+                str(signatures[column]),
             )
-            for ours, theirs in columns.items()
+            for metric, column in columns.items()
         }
         for i, name in enumerate(systems)
     }

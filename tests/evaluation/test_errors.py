@@ -2,7 +2,7 @@
 
 import pytest
 
-from transformer.error_features import RULES, error_features, repetitions
+from transformer.evaluation import RULES, error_features, repetitions
 from transformer.text import BPETokenizer, WordTokenizer
 
 SOURCE = "zwei Hunde laufen über eine grüne Wiese"

@@ -1,6 +1,6 @@
-"""What can be seen of a translation's faults without reading it: signs that a program can count.
+"""What can be seen of a translation's errors without reading it: features that a program can count.
 
-A sign is no proof. Each rule looks at words only, and a good translation may break one of them.
+A feature is no proof. Each rule looks at words only, and a good translation may break one of them.
 """
 
 import re
@@ -45,7 +45,7 @@ def error_features(
         target_words: the words that any reference of the test set uses, in small letters.
     """
     output, wanted = words_of(translation.casefold()), words_of(reference.casefold())
-    signs = {
+    shown = {
         "too short": 3 * len(output) <= 2 * len(wanted),
         "too long": 2 * len(output) >= 3 * len(wanted),
         "repetition": bool(repetitions(output) - repetitions(wanted)),
@@ -54,7 +54,7 @@ def error_features(
         "copied word": bool(_copied(source, translation) - set(target_words)),
         "number": _numbers(output) != _numbers(wanted),
     }
-    return [name for name in RULES if signs[name]]
+    return [name for name in RULES if shown[name]]
 
 
 def repetitions(words: Sequence[str]) -> set[tuple[str, ...]]:

@@ -25,8 +25,8 @@ FLOORS = {
     "the command line": "cli __main__",
 }
 FLOOR = {name: n for n, names in enumerate(FLOORS.values(), 1) for name in names.split()}
-# Figures draw plain arrays and lists of words, of any model: they import nothing of it. Widgets compute what they show with
-# the module's own functions; on paper they are figures.
+# Figures draw plain arrays and lists of words, of any model, so they import nothing of this one.
+# Widgets compute what they show with the module's own functions; on paper they are figures.
 COMPUTING = {name for name, n in FLOOR.items() if n <= FLOOR["decoding"]}
 PICTURES = {"figures": {"figures"}, "widgets": {"widgets", "figures"} | COMPUTING}
 CORE_LINES = 905

@@ -29,7 +29,9 @@ from tools.durations import RECORDED, Durations, in_words
 
 FRONT_ENDS = "transformer/widgets/front_ends"
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
-PROBLEM = re.compile(r"(WARNING|ERROR|CRITICAL|Exception occurred|Extension error|Sphinx error)")
+PROBLEM = re.compile(
+    r"(WARNING|ERROR|CRITICAL|Exception occurred|Extension error|Sphinx error|^sphinx.errors.Exten)"
+)
 NOISE = re.compile(r"^\[IPKernelApp\]|exception traceback saved|debugger will be slow")
 
 

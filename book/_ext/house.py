@@ -1,12 +1,12 @@
-"""What the site has beyond its theme: descriptions, notebook buttons, and addresses for notebooks.
+"""What the site has beyond its theme: descriptions, notebook buttons, addresses for notebooks.
 
-- every page gets a description for search engines and link previews;
+- every page describes itself by its first paragraph;
 - every chapter gets buttons that open its notebook in Colab and download it;
 - the addresses of all labels are left in `_build/labels.json` for the notebooks.
 """
 
 import json
-import re
+import textwrap
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,9 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.writers.html5 import HTML5Translator
 
-SIDE_BAR = '<div id="pst-primary-sidebar"'
+DESCRIPTION = 200  # characters, as many as search engines show
 
 
 def set_theme(app: Sphinx, config: Config) -> None:
@@ -23,49 +24,44 @@ def set_theme(app: Sphinx, config: Config) -> None:
     config.html_theme_options["navbar_persistent"] = []
 
 
+def name_the_site(app: Sphinx, config: Config) -> None:
+    """Gives sphinxext.opengraph, which describes each page, the name and address of the book."""
+    config.ogp_site_name, config.ogp_site_url = config.html_title, config.html_baseurl
+
+
 def first_paragraph(doctree: nodes.document) -> str:
-    """The first paragraph of running text, boxes and lists left out."""
+    """The first paragraph of running text, boxes and lists left out, or as many words as fit."""
     for paragraph in doctree.findall(nodes.paragraph):
         if isinstance(paragraph.parent, nodes.section | nodes.document):
-            text = " ".join(paragraph.astext().split())
-            return text if len(text) <= 200 else text[:197].rsplit(" ", 1)[0] + " …"
+            return textwrap.shorten(paragraph.astext(), DESCRIPTION, placeholder=" …")
     return ""
 
 
-def add_descriptions(
+def describe(
     app: Sphinx,
     pagename: str,
     templatename: str,
     context: dict[str, Any],
     doctree: nodes.document | None,
 ) -> None:
-    """Writes the meta tags of one page."""
-    description = first_paragraph(doctree) if doctree is not None else ""
-    tags = {
-        "description": description or f"{context.get('title', '')}: {app.config.html_title}",
-    }
-    properties = {
-        "og:title": re.sub("<[^>]*>", "", context.get("title", "")),
-        "og:description": tags["description"],
-        "og:type": "article",
-        "og:site_name": app.config.html_title,
-    }
-    lines = [f'<meta name="{k}" content="{escape(v)}" />' for k, v in tags.items()]
-    lines += [f'<meta property="{k}" content="{escape(v)}" />' for k, v in properties.items()]
-    context["metatags"] = context.get("metatags", "") + "\n".join(lines)
+    """Hands sphinxext.opengraph the words for a page; those that it finds end in mid-word."""
+    if doctree is not None and (text := escape(first_paragraph(doctree))):
+        context["meta"] = {**(context["meta"] or {}), "og:description": text}
+        context["metatags"] += f'<meta name="description" content="{text}" />\n'
 
 
-def mend_bibliography(
-    app: Sphinx,
-    pagename: str,
-    templatename: str,
-    context: dict[str, Any],
-    doctree: nodes.document | None,
-) -> None:
-    """Takes away roles of a bibliography that contradict each other: a list without items."""
-    body = context.get("body", "")
-    body = body.replace(' role="list" class="citation-list"', ' class="citation-list"')
-    context["body"] = body.replace(' role="doc-biblioentry"', "")
+def visit_citation(self: HTML5Translator, node: nodes.citation) -> None:
+    """An entry of the bibliography; docutils' own roles contradict each other: a list, no items."""
+    if not isinstance(node.previous_sibling(), nodes.citation):
+        self.body.append('<div class="citation-list">\n')
+    self.body.append(self.starttag(node, "div", classes=[node.tagname]))
+
+
+def depart_citation(self: HTML5Translator, node: nodes.citation) -> None:
+    """Its end, and after the last one the end of the list."""
+    self.body.append("</div>\n")
+    if not isinstance(node.next_node(descend=False, siblings=True), nodes.citation):
+        self.body.append("</div>\n")
 
 
 def add_buttons(
@@ -124,21 +120,10 @@ def write_labels(app: Sphinx) -> None:
     path.write_text(json.dumps(labels, indent=1, sort_keys=True))
 
 
-def name_side_bars(folder: Path) -> None:
-    """Makes the side bar a landmark, for those who move from landmark to landmark."""
-    for path in folder.rglob("*.html"):
-        page = path.read_text(encoding="utf-8")
-        landmark = f'{SIDE_BAR} role="region" aria-label="Book" class='
-        named = page.replace(f"{SIDE_BAR} class=", landmark)
-        if named != page:
-            path.write_text(named, encoding="utf-8")
-
-
 def finish(app: Sphinx, exception: Exception | None) -> None:
     """After the pages."""
     if exception is None and app.builder.format == "html":
         write_labels(app)
-        name_side_bars(Path(app.outdir))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -146,9 +131,10 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_config_value("notebooks_branch", "gh-pages", "html")
     # Jupyter Book sets this for an extension that _config.yml leaves out.
     app.add_config_value("comments_config", {}, "html")
+    app.add_node(nodes.citation, override=True, html=(visit_citation, depart_citation))
     app.connect("config-inited", set_theme)
-    app.connect("html-page-context", add_descriptions, priority=600)
+    app.connect("config-inited", name_the_site)
+    app.connect("html-page-context", describe, priority=400)  # before sphinxext.opengraph
     app.connect("html-page-context", add_buttons, priority=600)
-    app.connect("html-page-context", mend_bibliography, priority=600)
     app.connect("build-finished", finish)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from transformer.runs import provenance
+from transformer.runtime import provenance
 
 
 class LeftOutError(Exception):

@@ -25,8 +25,8 @@ from transformer.evaluation import (
 )
 from transformer.files import FileError
 from transformer.results import write_result
-from transformer.runs import RunError, load_run, provenance, without_folders
-from transformer.runtime import pick_device
+from transformer.runs import RunError, load_run
+from transformer.runtime import pick_device, provenance, without_folders
 from transformer.tasks import chosen_split, multi30k_splits
 from transformer.translation import Translator
 

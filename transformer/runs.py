@@ -1,13 +1,10 @@
 """Run folders: what a training run leaves behind, and how it is taken up again."""
 
 import json
-import platform
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +12,7 @@ import torch
 
 from transformer.files import write_atomically
 from transformer.model import Transformer
+from transformer.runtime import provenance
 from transformer.tasks import Task
 from transformer.text import load_tokenizer, save_tokenizer
 from transformer.training import Trainer, average_models
@@ -59,33 +57,28 @@ def train_task(
     )
     if run_dir is not None:
         _prepare(Path(run_dir), task, trainer, resume)
-    metrics = trainer.train()
+    try:
+        metrics = trainer.train()
+    except Exception:
+        # Nothing to go on from, and nothing that should stand in the way of the next command.
+        if run_dir is not None and not resume and not trainer.metrics and trainer.workers.first:
+            _take_back(Path(run_dir))
+        raise
     return Translator(trainer.model, task.tokenizer), metrics
 
 
 def load_run(
     folder: Path | str, device: torch.device | str = "cpu"
 ) -> tuple[Translator, dict[str, Any]]:
-    """The translator that a finished run has left, and the facts of its config.json.
+    """The translator that a finished run has left, and its config.json.
 
     Raises:
         RunError: the folder holds no finished run.
     """
-    facts = _facts_of(Path(folder))
+    config = _read_config(Path(folder))
     translator = Translator.load(folder)
     translator.model.to(device)
-    return translator, facts
-
-
-def _facts_of(folder: Path) -> dict[str, Any]:
-    """The config.json of a finished run."""
-    try:
-        facts: dict[str, Any] = json.loads((folder / "config.json").read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise RunError(f"{folder} holds no run (no readable config.json); train one") from error
-    if not (folder / "model.safetensors").exists():
-        raise RunError(f"the run in {folder} has not ended; go on with train ... --resume")
-    return facts
+    return translator, config
 
 
 def average_run(folder: Path | str, last: int, out: Path | str | None = None) -> Path:
@@ -95,7 +88,7 @@ def average_run(folder: Path | str, last: int, out: Path | str | None = None) ->
         RunError: the run has not kept as many, or there is something in the new folder.
     """
     folder = Path(folder)
-    facts = _facts_of(folder)
+    config = _read_config(folder)
     paths = kept_weights(folder)
     if len(paths) < last:
         raise RunError(
@@ -106,78 +99,71 @@ def average_run(folder: Path | str, last: int, out: Path | str | None = None) ->
     if out.exists():
         raise RunError(f"{out} is there already; name another folder")
     model = average_models(paths[-last:])
-    facts = {**facts, "averaged": [path.name for path in paths[-last:]]}
+    config = {**config, "averaged": [path.name for path in paths[-last:]]}
     out.parent.mkdir(parents=True, exist_ok=True)
     # Under another name until it is whole.
     with tempfile.TemporaryDirectory(dir=out.parent) as unfinished:
         made = Path(unfinished, out.name)
         made.mkdir()
         Translator(model, load_tokenizer(folder / "tokenizer.json")).save(made)
-        write_atomically(made / "config.json", (json.dumps(facts, indent=2) + "\n").encode())
+        _write_json(made / "config.json", config)
         made.rename(out)
     return out
 
 
+def keep_scores(folder: Path, name: str, scores: dict[str, Any]) -> None:
+    """Put the scores of a split beside those that the run folder has."""
+    path = folder / "scores.json"
+    kept = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    _write_json(path, {**kept, name: scores})
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    """The config.json of a finished run."""
+    try:
+        config: dict[str, Any] = json.loads((folder / "config.json").read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise RunError(f"{folder} holds no run (no readable config.json); train one") from error
+    if not (folder / "model.safetensors").exists():
+        raise RunError(f"the run in {folder} has not ended; go on with train ... --resume")
+    return config
+
+
 def _prepare(folder: Path, task: Task, trainer: Trainer, resume: bool) -> None:
     checkpoint = folder / "checkpoint.safetensors"
-    if resume:
-        if checkpoint.exists():
-            trainer.resume(checkpoint)
-        elif not (folder / "config.json").exists():
-            raise RunError(f"{folder} holds no run to resume; leave out --resume to start one")
-        return  # stopped before its first checkpoint: from the beginning
-    if (folder / "config.json").exists():
+    has_run = (folder / "config.json").exists()
+    if resume and checkpoint.exists():
+        trainer.resume(checkpoint)
+        return
+    if resume and not has_run:
+        raise RunError(f"{folder} holds no run to resume; leave out --resume to start one")
+    if has_run and not resume:
         raise RunError(
             f"{folder} holds a run already; add --resume to go on with it, or name another folder"
         )
+    # A run that was stopped before its first checkpoint begins anew, with today's settings.
     trainer.workers.barrier()  # none looks into the folder after the first has begun to fill it
     if not trainer.workers.first:
         return
     save_tokenizer(folder / "tokenizer.json", task.tokenizer)
-    facts = {
+    config = {
         "task": task.name,
-        **({"data": task.facts} if task.facts else {}),
+        **({"data": task.metadata} if task.metadata else {}),
         "config": task.config.to_dict(),
         "training": asdict(task.training),
         "processes": trainer.workers.size,
         **provenance(trainer.device),
     }
-    write_atomically(folder / "config.json", (json.dumps(facts, indent=2) + "\n").encode())
+    _write_json(folder / "config.json", config)
 
 
-def provenance(device: torch.device) -> dict[str, Any]:
-    """Where a result comes from: command, commit, versions and hardware."""
-    packages = ("torch", "numpy", "tokenizers", "sacrebleu", "safetensors")
-    return {
-        "command": " ".join(["python -m transformer", *map(without_folders, sys.argv[1:])]),
-        "commit": _commit(),
-        "python": platform.python_version(),
-        "versions": {name: version(name) for name in packages},
-        "hardware": _hardware(device),
-        "threads": torch.get_num_threads(),
-    }
+def _take_back(folder: Path) -> None:
+    """Remove what `_prepare` wrote, and the folder if nothing else is in it."""
+    for name in ("config.json", "tokenizer.json"):
+        (folder / name).unlink(missing_ok=True)
+    with suppress(OSError):
+        folder.rmdir()
 
 
-def without_folders(argument: str) -> str:
-    """An argument of a command without the folders that only this machine has."""
-    name, equals, path = argument.rpartition("=")
-    return name + equals + (Path(path).name if Path(path).is_absolute() else path)
-
-
-def _hardware(device: torch.device) -> str:
-    if device.type == "cuda":
-        return torch.cuda.get_device_name(device)
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
-
-
-def _commit() -> str | None:
-    """The commit that the code stands at; "-dirty" where files differ from it."""
-    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return None
+def _write_json(path: Path, content: dict[str, Any]) -> None:
+    write_atomically(path, (json.dumps(content, indent=2) + "\n").encode())

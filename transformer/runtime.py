@@ -1,7 +1,12 @@
-"""Where and at what scale code runs: the device, and the size of the experiments."""
+"""Where code runs, at what scale, and what a result that it computes says of both."""
 
 import os
-from typing import Literal
+import platform
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
 
 import torch
 
@@ -35,3 +40,41 @@ def scale() -> Scale:
         case "":
             return "cpu" if pick_device().type == "cpu" else "gpu"
     raise ValueError(f"TRANSFORMER_SCALE is {chosen!r}; use smoke, cpu or gpu")
+
+
+def provenance(device: torch.device) -> dict[str, Any]:
+    """Where a result comes from: command, commit, versions and hardware."""
+    packages = ("torch", "numpy", "tokenizers", "sacrebleu", "safetensors")
+    return {
+        "command": " ".join(["python -m transformer", *map(without_folders, sys.argv[1:])]),
+        "commit": _commit(),
+        "python": platform.python_version(),
+        "versions": {name: version(name) for name in packages},
+        "hardware": _hardware(device),
+        "threads": torch.get_num_threads(),
+    }
+
+
+def without_folders(argument: str) -> str:
+    """An argument of a command without the folders that only this machine has."""
+    name, equals, path = argument.rpartition("=")
+    return name + equals + (Path(path).name if Path(path).is_absolute() else path)
+
+
+def _hardware(device: torch.device) -> str:
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def _commit() -> str | None:
+    """The commit that the code stands at; "-dirty" where files differ from it."""
+    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None

@@ -18,51 +18,51 @@ MOST_FILES = 100_000
 
 
 def read_files(
-    place: Path | str, wanted: re.Pattern[str], inner: re.Pattern[str] | None = None
+    data_path: Path | str, wanted: re.Pattern[str], inner: re.Pattern[str] | None = None
 ) -> dict[str, bytes]:
     """The files with wanted names in a folder and those below it, or in a .tar, .tgz or .zip.
 
     Args:
-        place: the folder or the archive.
+        data_path: the folder or the archive.
         wanted: matches the names to read, folders left out.
-        inner: matches the names of archives in the place that are opened too, one level deep.
+        inner: matches the names of archives inside it that are opened too, one level deep.
 
     Returns:
         Contents by name, folders left out.
 
     Raises:
-        DataError: the place is missing, damaged or no archive; a name is there twice with different
+        DataError: data_path is missing, damaged or no archive; a name is there twice with different
             contents; or the archive is poisoned: names that lead out of it, sizes of no corpus.
     """
-    place = Path(place)
-    if not place.exists():
-        raise DataError(f"there is no folder or archive {place}")
+    data_path = Path(data_path)
+    if not data_path.exists():
+        raise DataError(f"there is no folder or archive {data_path}")
     found: dict[str, bytes] = {}
     try:
-        for name, content in _all(place, wanted, inner):
+        for name, content in _all(data_path, wanted, inner):
             if found.get(name, content) != content:
-                raise DataError(f"{place} holds two different files {name}; keep one of them")
+                raise DataError(f"{data_path} holds two different files {name}; keep one of them")
             found[name] = content
     except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
-        raise DataError(f"could not read {place} ({error}); fetch it again") from error
+        raise DataError(f"could not read {data_path} ({error}); fetch it again") from error
     except tarfile.TarError as error:
         raise DataError(
-            f"{place} is no whole .tar, .tgz or .zip archive ({error}); a web page saved in its "
-            "place, or a download that broke off? Fetch it again"
+            f"{data_path} is no whole .tar, .tgz or .zip archive ({error}); a web page saved in "
+            "its place, or a download that broke off? Fetch it again"
         ) from error
     return found
 
 
 def _all(
-    place: Path, wanted: re.Pattern[str], inner: re.Pattern[str] | None
+    data_path: Path, wanted: re.Pattern[str], inner: re.Pattern[str] | None
 ) -> Iterator[tuple[str, bytes]]:
-    guard = _Guard(place)
+    guard = _Guard(data_path)
     either = re.compile(f"{wanted.pattern}|{inner.pattern}") if inner else wanted
     with ExitStack() as stack:
-        if place.is_dir():
-            outer = _in_folder(place, either)
+        if data_path.is_dir():
+            outer = _in_folder(data_path, either)
         else:
-            outer = _in(stack.enter_context(place.open("rb")), either, guard)
+            outer = _in(stack.enter_context(data_path.open("rb")), either, guard)
         for name, content in outer:
             if wanted.fullmatch(name):
                 yield name, content

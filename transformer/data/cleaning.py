@@ -47,8 +47,7 @@ def clean(
             dropped[f"one side more than {max_ratio:g} times as long"] += 1
         else:
             kept.append(pair)
-    sources, targets = ([pair[side] for pair in kept] for side in (0, 1))
-    return ParallelText(sources, targets), dict(dropped)
+    return ParallelText.of_pairs(kept), dict(dropped)
 
 
 def n_words(text: str) -> int:

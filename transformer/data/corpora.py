@@ -9,7 +9,7 @@ from transformer.data.cleaning import clean
 from transformer.data.iwslt import load_iwslt
 from transformer.data.parallel import DataError, ParallelText
 from transformer.data.plain import load_plain
-from transformer.data.sources import fetch_corpus
+from transformer.data.sources import fetch_talks
 
 # What the literature calls the test set of IWSLT14 de-en: five sets in this order.
 IWSLT14_TEST = ("TED.dev2010", "TEDX.dev2012", "TED.tst2010", "TED.tst2011", "TED.tst2012")
@@ -28,17 +28,22 @@ class Corpus:
     Attributes:
         train: the training pairs, cleaned.
         splits: the texts to be judged by; the first is looked at during training.
-        facts: languages, numbers of pairs, what was dropped and why; ready for JSON.
+        metadata: languages, numbers of pairs, what was dropped and why; ready for JSON.
     """
 
     train: ParallelText
     splits: dict[str, ParallelText]
-    facts: dict[str, Any] = field(default_factory=dict)
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether there is too little to learn from for a large model."""
+        return len(self.train) < FEW_PAIRS
 
 
 def iwslt_corpus(
     campaign: str,
-    place: Path | str | None,
+    data_path: Path | str | None,
     *,
     source: str = "de",
     target: str = "en",
@@ -53,32 +58,32 @@ def iwslt_corpus(
 
     Args:
         campaign: "iwslt14", "iwslt16" or "iwslt17".
-        place: folder or archive; None downloads the one of German and English.
+        data_path: folder or archive; None downloads the one of German and English.
         source, target: the languages.
         test_sets: names such as "TED.tst2014"; by default the campaign's.
 
     Raises:
-        DataError: the place is missing or damaged, or lacks such files or sets, or the download
+        DataError: the data are missing or damaged, or lack such files or sets, or the download
             failed.
     """
-    place = _or_fetched(campaign, place, source, target)
-    found = load_iwslt(place, source=source, target=target)
+    data_path = _or_fetched(campaign, data_path, source, target)
+    found = load_iwslt(data_path, source=source, target=target)
     tests = dict.fromkeys(test_sets) or _usual_tests(campaign, found.sets, found.train is not None)
     if missing := [name for name in tests if name not in found.sets]:
         raise DataError(
-            f"{place} holds no set {', '.join(missing)}; there are {', '.join(found.sets)}"
+            f"{data_path} holds no set {', '.join(missing)}; there are {', '.join(found.sets)}"
         )
-    facts: dict[str, Any] = {"source": source, "target": target, "test_sets": list(tests)}
+    metadata: dict[str, Any] = {"source": source, "target": target, "test_sets": list(tests)}
     if found.train is not None:
-        text, facts["training_text"] = found.train, "the training file"
+        text, metadata["training_text"] = found.train, "the training file"
     else:
         others = [name for name in found.sets if name not in tests]
-        text, facts["training_text"] = _joined(found.sets, others), " + ".join(others)
+        text, metadata["training_text"] = _joined(found.sets, others), " + ".join(others)
     every = VALID_EVERY
     # The literature's limits for German and English; other scripts count words otherwise.
     strict = campaign == "iwslt14" and found.train is not None and {source, target} == {"de", "en"}
     kept, dropped = clean(text, max_words=175, max_ratio=1.5) if strict else clean(text)
-    facts |= {"pairs": len(text), "metadata_lines": found.metadata_lines, "dropped": dropped}
+    metadata |= {"pairs": len(text), "metadata_lines": found.metadata_lines, "dropped": dropped}
     if len(kept) < FEW_PAIRS:
         every = VALID_EVERY_OF_FEW
     splits = {}
@@ -87,36 +92,40 @@ def iwslt_corpus(
     else:
         kept, splits["valid"] = hold_out(kept, every)
     splits |= _tests(campaign, found.sets, list(tests))
-    facts["train_pairs"] = len(kept)
-    return Corpus(kept, splits, facts)
+    metadata["train_pairs"] = len(kept)
+    return Corpus(kept, splits, metadata)
 
 
 def iwslt_splits(
-    campaign: str, place: Path | str | None, facts: Mapping[str, Any]
+    campaign: str, data_path: Path | str | None, metadata: Mapping[str, Any]
 ) -> dict[str, ParallelText]:
-    """The test sets of a run from its facts; the training text need not be there.
+    """The test sets of a run from its metadata; the training text need not be there.
 
     Raises:
-        DataError: the place is missing or damaged, or lacks such a set.
+        DataError: the data are missing or damaged, or lack such a set.
     """
-    languages = {"source": facts["source"], "target": facts["target"]}
-    place = _or_fetched(campaign, place, **languages)
-    sets = load_iwslt(place, **languages).sets
-    if missing := [name for name in facts["test_sets"] if name not in sets]:
-        raise DataError(f"{place} holds no set {', '.join(missing)}; there are {', '.join(sets)}")
-    return _tests(campaign, sets, facts["test_sets"])
+    languages = {"source": metadata["source"], "target": metadata["target"]}
+    data_path = _or_fetched(campaign, data_path, **languages)
+    sets = load_iwslt(data_path, **languages).sets
+    if missing := [name for name in metadata["test_sets"] if name not in sets]:
+        raise DataError(
+            f"{data_path} holds no set {', '.join(missing)}; there are {', '.join(sets)}"
+        )
+    return _tests(campaign, sets, metadata["test_sets"])
 
 
-def _or_fetched(campaign: str, place: Path | str | None, source: str, target: str) -> Path | str:
-    """The place, or that of the campaign's archive from the network."""
-    if place is not None:
-        return place
+def _or_fetched(
+    campaign: str, data_path: Path | str | None, source: str, target: str
+) -> Path | str:
+    """The path itself, or that of the campaign's archive from the network."""
+    if data_path is not None:
+        return data_path
     if {source, target} != {"de", "en"}:
         raise DataError(
             f"what can be fetched of {campaign} is German and English; for {source} and {target} "
             "name a folder or archive with --data"
         )
-    return fetch_corpus(campaign)
+    return fetch_talks(campaign)
 
 
 def _usual_tests(campaign: str, sets: Mapping[str, ParallelText], trains: bool) -> list[str]:
@@ -154,52 +163,50 @@ def hold_out(text: ParallelText, every: int) -> tuple[ParallelText, ParallelText
             f"{len(both)} sentence pairs are too few: of every {every}, one is kept to validate; "
             "give a text of its own to validate with"
         )
-    return _text(rest), _text(held)
+    return ParallelText.of_pairs(rest), ParallelText.of_pairs(held)
 
 
-def _text(pairs: Sequence[tuple[str, str]]) -> ParallelText:
-    return ParallelText([source for source, _ in pairs], [target for _, target in pairs])
-
-
-def text_corpus(place: Path | str | None, *, source: str = "de", target: str = "en") -> Corpus:
+def text_corpus(data_path: Path | str | None, *, source: str = "de", target: str = "en") -> Corpus:
     """Your own text: see `load_plain` for the files; without one to validate, part is held out.
 
     Raises:
         DataError: the files are missing, damaged or not translations line by line.
     """
-    if place is None:
+    if data_path is None:
         raise DataError("name the text with --data: a folder, a .tsv file, or what two files share")
-    texts = load_plain(place, source=source, target=target)
+    texts = load_plain(data_path, source=source, target=target)
     if "train" not in texts:
-        raise DataError(f"{place} holds no training text, only {', '.join(texts)}")
+        raise DataError(f"{data_path} holds no training text, only {', '.join(texts)}")
     whole = texts.pop("train")
     kept, dropped = clean(whole)
     splits = _judged(texts)
     if "valid" not in splits:
         kept, valid = hold_out(kept, max(20, len(kept) // 1000))
         splits = {"valid": valid, **splits}
-    facts = {"source": source, "target": target, "pairs": len(whole), "dropped": dropped}
-    return Corpus(kept, splits, {**facts, "train_pairs": len(kept)})
+    metadata = {"source": source, "target": target, "pairs": len(whole), "dropped": dropped}
+    return Corpus(kept, splits, {**metadata, "train_pairs": len(kept)})
 
 
-def text_splits(place: Path | str | None, facts: Mapping[str, Any]) -> dict[str, ParallelText]:
+def text_splits(
+    data_path: Path | str | None, metadata: Mapping[str, Any]
+) -> dict[str, ParallelText]:
     """The texts beside the training text, which need not be there.
 
     Raises:
         DataError: there are none, or they are damaged.
     """
-    languages = {"source": facts["source"], "target": facts["target"]}
-    if place is None:
+    languages = {"source": metadata["source"], "target": metadata["target"]}
+    if data_path is None:
         raise DataError("name the folder or file of the texts with --data")
-    texts = load_plain(place, **languages)
+    texts = load_plain(data_path, **languages)
     splits = _judged({name: text for name, text in texts.items() if name != "train"})
-    return splits or text_corpus(place, **languages).splits
+    return splits or text_corpus(data_path, **languages).splits
 
 
 def _judged(texts: Mapping[str, ParallelText]) -> dict[str, ParallelText]:
     """Without the pairs that have an empty side: those can be neither translated nor compared."""
     both = {name: zip(text.source, text.target, strict=True) for name, text in texts.items()}
     return {
-        name: _text([pair for pair in pairs if all(map(str.strip, pair))])
+        name: ParallelText.of_pairs(pair for pair in pairs if all(map(str.strip, pair)))
         for name, pairs in both.items()
     }

@@ -6,7 +6,7 @@ from html import unescape
 from pathlib import Path
 
 from transformer.data.archives import read_files
-from transformer.data.parallel import DataError, ParallelText
+from transformer.data.parallel import DataError, ParallelText, decode
 
 # In the training files every line that starts like a tag is about the talk, not of it.
 TAG = re.compile(r"\s*<")
@@ -35,11 +35,11 @@ class IWSLT:
     metadata_lines: int
 
 
-def load_iwslt(place: Path | str, *, source: str = "de", target: str = "en") -> IWSLT:
+def load_iwslt(data_path: Path | str, *, source: str = "de", target: str = "en") -> IWSLT:
     """Read a campaign's files from a folder, a .tgz or a .zip, whichever way they are nested.
 
     Args:
-        place: where `train.tags.de-en.de` or `IWSLT16.TED.tst2014.de-en.de.xml` lie.
+        data_path: where `train.tags.de-en.de` or `IWSLT16.TED.tst2014.de-en.de.xml` lie.
         source, target: the languages, as in the files' names; the files of both directions serve.
 
     Raises:
@@ -53,17 +53,18 @@ def load_iwslt(place: Path | str, *, source: str = "de", target: str = "en") -> 
     train = re.compile(rf"train\.tags\.{pair}\.{side}")
     test = re.compile(rf"IWSLT\d+\.(?P<set>[\w.]+)\.{pair}\.{side}\.xml")
     inner = re.compile(rf"{_unnamed(pair)}\.(?:tgz|tar\.gz|zip)")
-    files = read_files(place, re.compile(f"{_unnamed(train)}|{_unnamed(test)}"), inner)
+    files = read_files(data_path, re.compile(f"{_unnamed(train)}|{_unnamed(test)}"), inner)
     directions: dict[str, dict[str, Sides]] = {}
     for name, content in sorted(files.items()):
         match = train.fullmatch(name) or test.fullmatch(name)
         assert match is not None
         key = match.groupdict().get("set", "")
         sides = directions.setdefault(key, {}).setdefault(match["pair"], {})
-        earlier = sides.setdefault(match["side"], (name, _text(name, content)))
+        earlier = sides.setdefault(match["side"], (name, decode(content, name)))
         if earlier[0] != name:
             raise DataError(
-                f"{place} holds {earlier[0]} and {name}, the same text in two releases; keep one"
+                f"{data_path} holds {earlier[0]} and {name}, the same text in two releases; "
+                "keep one"
             )
     # Some releases hold both directions, with other talks; the one that was asked for comes first.
     asked = f"{source}-{target}"
@@ -72,7 +73,7 @@ def load_iwslt(place: Path | str, *, source: str = "de", target: str = "en") -> 
     }
     if not texts:
         raise DataError(
-            f"{place} holds no IWSLT files of {source} and {target}: none is named "
+            f"{data_path} holds no IWSLT files of {source} and {target}: none is named "
             f"train.tags.{source}-{target}.{source} or IWSLT16.TED.tst2014.{source}-{target}."
             f"{source}.xml"
         )
@@ -80,7 +81,7 @@ def load_iwslt(place: Path | str, *, source: str = "de", target: str = "en") -> 
         for language in (source, target):
             if language not in sides:
                 (name, _), *_ = sides.values()
-                raise DataError(f"{place} holds {name}, but not its other side in {language!r}")
+                raise DataError(f"{data_path} holds {name}, but not its other side in {language!r}")
     both = {key: (sides[source], sides[target]) for key, sides in texts.items()}
     tagged = both.pop("", None)
     text, metadata = _tagged(*tagged) if tagged else (None, 0)
@@ -90,13 +91,6 @@ def load_iwslt(place: Path | str, *, source: str = "de", target: str = "en") -> 
 def _unnamed(pattern: re.Pattern[str] | str) -> str:
     text = pattern if isinstance(pattern, str) else pattern.pattern
     return re.sub(r"\(\?P<\w+>", "(?:", text)
-
-
-def _text(name: str, content: bytes) -> str:
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{name} is not UTF-8 text (byte {error.start:,})") from error
 
 
 def _tagged(source: tuple[str, str], target: tuple[str, str]) -> tuple[ParallelText, int]:

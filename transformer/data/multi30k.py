@@ -35,11 +35,11 @@ def fetch_multi30k(folder: Path | str | None = None) -> Path:
     Raises:
         DataError: a file cannot be downloaded.
     """
-    place = Path(folder) if folder is not None else cache_folder() / "multi30k"
+    folder = Path(folder) if folder is not None else cache_folder() / "multi30k"
     for name, checksum in SHA256.items():
         urls = [address.format(commit=COMMIT, name=name) for address in ADDRESSES]
-        fetch(name, checksum, urls, place)
-    return place
+        fetch(name, checksum, urls, folder)
+    return folder
 
 
 @dataclass(frozen=True)
@@ -50,14 +50,19 @@ class Multi30k:
     valid: ParallelText
     tests: dict[str, ParallelText]
 
+    @property
+    def splits(self) -> dict[str, ParallelText]:
+        """The texts to judge by, by name."""
+        return {"valid": self.valid, **self.tests}
+
 
 def load_multi30k(
-    folder: Path | str | None = None, *, source: str = "de", target: str = "en"
+    data_path: Path | str | None = None, *, source: str = "de", target: str = "en"
 ) -> Multi30k:
     """Read Multi30k from a folder of .gz files, or download it (1.4 MB) where there is none.
 
     Args:
-        folder: where `train.de.gz` and the others lie; None downloads them into the cache.
+        data_path: folder of `train.de.gz` and the others; None downloads them into the cache.
         source, target: "de" and "en" in either order.
 
     Raises:
@@ -65,13 +70,13 @@ def load_multi30k(
     """
     if {source, target} != {"de", "en"}:
         raise ValueError(f"Multi30k here is German and English, not {source!r} and {target!r}")
-    if folder is None:
-        folder = fetch_multi30k()
-    elif not Path(folder).is_dir():
-        raise DataError(f"there is no folder {folder}; name the one that holds train.de.gz")
+    if data_path is None:
+        data_path = fetch_multi30k()
+    elif not Path(data_path).is_dir():
+        raise DataError(f"there is no folder {data_path}; name the one that holds train.de.gz")
     splits = {
         split: read_parallel(
-            Path(folder, f"{split}.{source}.gz"), Path(folder, f"{split}.{target}.gz")
+            Path(data_path, f"{split}.{source}.gz"), Path(data_path, f"{split}.{target}.gz")
         )
         for split in SPLITS
     }

@@ -2,7 +2,7 @@
 
 import gzip
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +32,12 @@ class ParallelText:
     def __len__(self) -> int:
         return len(self.source)
 
+    @classmethod
+    def of_pairs(cls, pairs: Iterable[tuple[str, str]]) -> "ParallelText":
+        """The text of (source, target) pairs."""
+        pairs = list(pairs)
+        return cls([source for source, _ in pairs], [target for _, target in pairs])
+
 
 def read_parallel(source: Path, target: Path) -> ParallelText:
     """Read two files (plain or .gz) with one sentence a line.
@@ -58,12 +64,35 @@ def read_lines(path: Path) -> list[str]:
         content = path.read_bytes()
         if path.suffix == ".gz":
             content = gzip.decompress(content)
-        text = content.decode("utf-8")
     except FileNotFoundError as error:
         raise DataError(f"there is no file {path}") from error
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"could not read {path} ({error}); fetch it again") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8 text (byte {error.start:,})") from error
-    lines = [line.rstrip("\r") for line in text.split("\n")]
+    return lines_of(content, str(path))
+
+
+def lines_of(content: bytes, name: str) -> list[str]:
+    """The lines of UTF-8 text, without their ends; a message about them calls the text by its name.
+
+    Raises:
+        DataError: a line is not UTF-8.
+    """
+    lines = [line.rstrip("\r") for line in decode(content, name).split("\n")]
     return lines[:-1] if lines[-1] == "" else lines
+
+
+def decode(content: bytes, name: str) -> str:
+    """The text of a file, whose name a message tells with the line that is at fault.
+
+    Raises:
+        DataError: it is not UTF-8.
+    """
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        byte = content[error.start]
+        raise DataError(
+            f"line {line:,} of {name} is not UTF-8 text (byte {error.start:,} is 0x{byte:02x}); "
+            "save it as UTF-8, or convert it: iconv -f latin1 -t utf-8"
+        ) from error

@@ -9,12 +9,12 @@ NAMES = {"train": "train", "valid": "valid", "val": "valid", "dev": "valid"}
 
 
 def load_plain(
-    place: Path | str, *, source: str = "de", target: str = "en"
+    data_path: Path | str, *, source: str = "de", target: str = "en"
 ) -> dict[str, ParallelText]:
     """Read a corpus of plain files, any of them also as .gz.
 
     Args:
-        place: one of
+        data_path: one of
             - a folder with `train.de` and `train.en`, or `train.tsv`; beside them files named
               valid, val or dev, and any whose name begins with test;
             - a file of tab-separated pairs, `corpus.tsv`: source, tab, target;
@@ -27,20 +27,20 @@ def load_plain(
     Raises:
         DataError: files are missing, empty, damaged, without tab or of different lengths.
     """
-    place = Path(place)
+    data_path = Path(data_path)
     if source == target:
         raise DataError(f"source and target are both {source!r}; name two sides")
-    if place.is_dir():
-        return _folder(place, source, target)
-    if _bare(place).suffix == ".tsv":
-        return {"train": read_tsv(place)}
-    stem = _bare(place)
+    if data_path.is_dir():
+        return _folder(data_path, source, target)
+    if _bare(data_path).suffix == ".tsv":
+        return {"train": read_tsv(data_path)}
+    stem = _bare(data_path)
     if stem.suffix in (f".{source}", f".{target}"):
         stem = stem.with_suffix("")
     sides = [_existing(stem.with_name(f"{stem.name}.{language}")) for language in (source, target)]
     if None in sides:
         raise DataError(
-            f"there is no folder {place}, no .tsv file of this name, and not both of "
+            f"there is no folder {data_path}, no .tsv file of this name, and not both of "
             f"{stem}.{source} and {stem}.{target}; --data names one of these"
         )
     return {"train": _pair(*sides)}

@@ -1,9 +1,8 @@
-"""Where the corpora come from: addresses, and the checksums that others have published for them."""
+"""Where the talks come from: addresses, and the checksums that others have published for them."""
 
 from pathlib import Path
 
 from transformer.data.download import cache_folder, fetch
-from transformer.data.multi30k import fetch_multi30k
 
 WIT3 = "https://wit3.fbk.eu/archive"
 WIT3_ON_GITHUB = "https://raw.githubusercontent.com/hlt-mt/WIT3/master/archive"
@@ -43,27 +42,18 @@ IWSLT: dict[str, tuple[tuple[str, str], ...]] = {
         ),
     ),
 }
-CORPORA = ("multi30k", *IWSLT)
 
 
-def fetch_corpus(corpus: str, folder: Path | str | None = None) -> Path:
-    """Download a corpus of German and English where it is not there yet; return where it lies.
+def fetch_talks(campaign: str, folder: Path | str | None = None) -> Path:
+    """Download a campaign's archive of German and English where it is not there yet; return it.
 
     Args:
-        corpus: one of CORPORA.
-        folder: where to keep it; the cache folder when None.
-
-    Returns:
-        What `--data` takes: Multi30k's folder, or the archive of a campaign.
+        campaign: "iwslt14", "iwslt16" or "iwslt17".
+        folder: where to keep it; the user's cache when None.
 
     Raises:
-        ValueError: there is no such corpus.
         DataError: no address gave the file that was expected.
     """
-    if corpus not in CORPORA:
-        raise ValueError(f"no corpus {corpus!r} to fetch; there are {', '.join(CORPORA)}")
-    if corpus == "multi30k":
-        return fetch_multi30k(folder)
-    place = Path(folder) if folder is not None else cache_folder() / corpus
-    sources = IWSLT[corpus]
-    return fetch(f"{corpus}.tgz", sources[0][1], sources, place)
+    folder = Path(folder) if folder is not None else cache_folder() / campaign
+    sources = IWSLT[campaign]
+    return fetch(f"{campaign}.tgz", sources[0][1], sources, folder)

@@ -1,32 +1,53 @@
-"""Copying: give back ten random symbols."""
+"""Copying: give back random symbols, the smallest test of a whole model."""
 
 from transformer.data.copy_task import CopyTask
 from transformer.data.parallel import ParallelText
-from transformer.tasks.task import Settings, Task, build_task
+from transformer.tasks.task import Recipe, Settings, Splits, Task, TaskKind, build_task
 from transformer.text import WordTokenizer
 
+RECIPE = Recipe(
+    model={"dropout": 0.0},
+    training={"steps": 600, "max_tokens": 704, "warmup": 100, "factor": 0.24},
+)
 
-def copy_task(model: Settings | None = None, training: Settings | None = None) -> Task:
-    """Copy ten random symbols: 600 steps, seconds on a CPU."""
+
+def copy_task(
+    model: Settings | None = None,
+    training: Settings | None = None,
+    *,
+    symbols: CopyTask | None = None,
+) -> Task:
+    """Copy random symbols, ten out of ten by default: 600 steps, seconds on a CPU."""
+    symbols = symbols or CopyTask()
     seed = (training or {}).get("seed", 0)
-    train = _copies(40_000, seed)
-    recipe = {"steps": 600, "max_tokens": 704, "warmup": 100, "factor": 0.24}
-    shape = {"dropout": 0.0}
     return build_task(
-        "copy", _digits(), train, copy_splits(seed), (shape, model), (recipe, training)
+        "copy",
+        _digits(symbols),
+        symbols.pairs(40_000, seed),
+        copy_splits(seed, symbols),
+        RECIPE,
+        model_settings=model,
+        training_settings=training,
     )
 
 
-def copy_splits(seed: int = 0) -> dict[str, ParallelText]:
+def copy_splits(seed: int = 0, symbols: CopyTask | None = None) -> Splits:
     """A thousand sequences; their seed stands apart from any that somebody trains with."""
-    return {"test": _copies(1000, -1 - seed)}
+    symbols = symbols or CopyTask()
+    digits = _digits(symbols)
+    lines = [digits.decode(source) for source, _ in symbols.pairs(1000, -1 - seed)]
+    return {"test": ParallelText(lines, lines)}
 
 
-def _digits() -> WordTokenizer:
-    return WordTokenizer(str(i) for i in range(CopyTask().n_symbols))
+def _digits(symbols: CopyTask) -> WordTokenizer:
+    return WordTokenizer(map(str, range(symbols.n_symbols)))
 
 
-def _copies(n: int, seed: int) -> ParallelText:
-    tokenizer = _digits()
-    lines = [tokenizer.decode(source) for source, _ in CopyTask().pairs(n, seed)]
-    return ParallelText(lines, lines)
+KINDS = {
+    "copy": TaskKind(
+        copy_task,
+        lambda data_path, run: copy_splits(run["training"]["seed"]),
+        expect="ten random symbols: all exact; seconds on a CPU",
+        level=1,
+    )
+}

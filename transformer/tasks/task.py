@@ -1,7 +1,8 @@
 """A learning task, ready to train: data, tokenizer, model and recipe together."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -15,6 +16,7 @@ from transformer.training import TrainingConfig, validation_loss
 from transformer.translation import Translator
 
 Settings = Mapping[str, Any]
+Splits = dict[str, ParallelText]
 
 
 @dataclass(frozen=True)
@@ -24,22 +26,20 @@ class Task:
     Attributes:
         name: what `train` calls it: "copy", "toy", "multi30k", "iwslt16", ...
         tokenizer: one for both sides.
-        train: the training pairs as text.
         pairs: the training pairs as token ids.
         splits: the texts to be judged by; the first is looked at during training.
         config: the model's settings.
         training: the training's settings.
-        facts: where its data come from and what was dropped of them; ready for JSON.
+        metadata: where its data come from and what was dropped of them; ready for JSON.
     """
 
     name: str
     tokenizer: Tokenizer
-    train: ParallelText
     pairs: list[TokenPair]
-    splits: dict[str, ParallelText]
+    splits: Splits
     config: TransformerConfig
     training: TrainingConfig
-    facts: dict[str, Any] = field(default_factory=dict)
+    metadata: dict[str, Any] = field(default_factory=dict)
 
     def build_model(self) -> Transformer:
         """A fresh model, its weights drawn with the training's seed."""
@@ -57,7 +57,7 @@ class Task:
         split = split or next(iter(self.splits))
         text = chosen_split(self.splits, split)
         sources, references = text.source[:n_sentences], text.target[:n_sentences]
-        pairs = _encode(self.tokenizer, ParallelText(sources, references))
+        pairs = encode(self.tokenizer, ParallelText(sources, references))
         pairs = [pair for pair in pairs if max(map(len, pair)) < self.config.max_len]
 
         def evaluate(model: Transformer) -> dict[str, Any]:
@@ -66,6 +66,43 @@ class Task:
             return {"split": split, **scores.to_dict(), **loss}
 
         return evaluate
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a task is learned where nobody asks for something else.
+
+    Attributes:
+        model: settings of the model, on top of `TransformerConfig.tiny`.
+        training: settings of the training; `epochs` (passes over the data) may replace `steps`.
+        vocab_size: of tasks with subwords, how many.
+    """
+
+    model: Settings
+    training: Settings
+    vocab_size: int = 0
+
+
+@dataclass(frozen=True)
+class TaskKind:
+    """A task as the command line knows it; one entry makes it known to every command.
+
+    Attributes:
+        build: makes the task. Its parameters `model` and `training` override the recipe; all its
+            others are options of `train`, with the help that its docstring's `Args:` gives.
+        splits: the texts by which a run is judged, from where the data lie (None: nobody said) and
+            from the run's config.json. The training text need not be there.
+        expect: what comes out and how long it takes, for `train --help`.
+        level: the book's steps of reality, 1 for random symbols; tasks are listed in this order.
+        fetch: downloads the data into a folder (None: the user's cache) and returns what `--data`
+            takes; None where there is nothing to download.
+    """
+
+    build: Callable[..., Task]
+    splits: Callable[[Path | None, Mapping[str, Any]], Splits]
+    expect: str
+    level: int
+    fetch: Callable[[Path | None], Path] | None = None
 
 
 def chosen_split(splits: Mapping[str, ParallelText], name: str) -> ParallelText:
@@ -82,30 +119,43 @@ def chosen_split(splits: Mapping[str, ParallelText], name: str) -> ParallelText:
 def build_task(
     name: str,
     tokenizer: Tokenizer,
-    train: ParallelText,
-    splits: dict[str, ParallelText],
-    model: tuple[Settings, Settings | None],
-    training: tuple[Settings, Settings | None],
-    facts: dict[str, Any] | None = None,
+    train: ParallelText | Sequence[TokenPair],
+    splits: Splits,
+    recipe: Recipe,
+    *,
+    model_settings: Settings | None = None,
+    training_settings: Settings | None = None,
+    metadata: dict[str, Any] | None = None,
 ) -> Task:
-    """A task, its pairs encoded; `model` and `training`: the recipe and what overrides it."""
-    shape, own_shape = model
-    config = TransformerConfig.tiny(
-        src_vocab_size=tokenizer.vocab_size, **{**shape, **(own_shape or {})}
+    """A task, its training pairs encoded where they are text.
+
+    `model_settings` and `training_settings` override the recipe's.
+
+    Raises:
+        ValueError: a setting is none, or does not go with the others.
+    """
+    pairs = encode(tokenizer, train) if isinstance(train, ParallelText) else list(train)
+    settings = {**recipe.model, **(model_settings or {})}
+    return Task(
+        name=name,
+        tokenizer=tokenizer,
+        pairs=pairs,
+        splits=splits,
+        config=TransformerConfig.tiny(src_vocab_size=tokenizer.vocab_size, **settings),
+        training=_training_config(pairs, recipe.training, training_settings or {}),
+        metadata=metadata or {},
     )
-    pairs = _encode(tokenizer, train)
-    settings = _training(pairs, *training)
-    return Task(name, tokenizer, train, pairs, splits, config, settings, facts or {})
 
 
-def _training(pairs: list[TokenPair], recipe: Settings, given: Settings | None) -> TrainingConfig:
-    """The recipe with what is given instead; epochs become steps."""
-    given = given or {}
-    if {"steps", "epochs"} <= given.keys():
+def _training_config(
+    pairs: list[TokenPair], recipe: Settings, overrides: Settings
+) -> TrainingConfig:
+    """The recipe with what replaces it; epochs become steps."""
+    if {"steps", "epochs"} <= overrides.keys():
         raise ValueError("steps and epochs both say how long to train; set one of them")
-    length = {"steps", "epochs"} if {"steps", "epochs"} & given.keys() else set()
+    length = {"steps", "epochs"} if {"steps", "epochs"} & overrides.keys() else set()
     settings = {key: value for key, value in recipe.items() if key not in length}
-    settings = {"label_smoothing": 0.1, "log_every": 50, **settings, **given}
+    settings = {"label_smoothing": 0.1, "log_every": 50, **settings, **overrides}
     if (epochs := settings.pop("epochs", None)) is not None:
         if epochs <= 0:
             raise ValueError(f"epochs ({epochs}) must be more than 0")
@@ -116,7 +166,8 @@ def _training(pairs: list[TokenPair], recipe: Settings, given: Settings | None) 
     return TrainingConfig(**settings)
 
 
-def _encode(tokenizer: Tokenizer, text: ParallelText) -> list[TokenPair]:
+def encode(tokenizer: Tokenizer, text: ParallelText) -> list[TokenPair]:
+    """The sentence pairs as token ids."""
     return [
         (tokenizer.encode(source), tokenizer.encode(target))
         for source, target in zip(text.source, text.target, strict=True)

@@ -1,23 +1,26 @@
 """Toy German: the sentences of a small grammar."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
 
 from transformer.data.parallel import ParallelText
-from transformer.tasks.task import Settings, Task, build_task
+from transformer.data.toy_german import SentencePair, ToyGerman, toy_german, vocabulary
+from transformer.tasks.task import Recipe, Settings, Splits, Task, TaskKind, build_task
 from transformer.text import WordTokenizer
 
-if TYPE_CHECKING:
-    from transformer.data.toy_german import ToyGerman
-
 TOY_PAIRS = 240_000  # so many that training sees hardly any sentence twice
+
+RECIPE = Recipe(
+    model={"d_model": 128, "d_ff": 512, "n_heads": 8, "dropout": 0.0},
+    training={"steps": 3000, "max_tokens": 1024, "warmup": 200, "factor": 0.5}
+    | {"cooldown": 0.6, "clip": 1.0},
+)
 
 
 def toy_german_task(
     model: Settings | None = None,
     training: Settings | None = None,
     *,
-    corpus: "ToyGerman | None" = None,
+    corpus: ToyGerman | None = None,
 ) -> Task:
     """Translate the sentences of a small grammar: about two minutes on a CPU.
 
@@ -25,24 +28,22 @@ def toy_german_task(
         model, training: settings that replace those of the recipe.
         corpus: what to learn from; when None, TOY_PAIRS sentences, made in about half a minute.
     """
-    from transformer.data.toy_german import toy_german, vocabulary
-
     german, english = vocabulary()
     tokenizer = WordTokenizer([*german, *english])
     corpus = corpus or toy_german(n_train=TOY_PAIRS)
-    recipe = {"steps": 3000, "max_tokens": 1024, "warmup": 200, "factor": 0.5}
-    recipe |= {"cooldown": 0.6, "clip": 1.0}
-    shape = {"d_model": 128, "d_ff": 512, "n_heads": 8, "dropout": 0.0}
-    train = _as_text(corpus.train)
     return build_task(
-        "toy", tokenizer, train, toy_german_splits(corpus), (shape, model), (recipe, training)
+        "toy",
+        tokenizer,
+        [(tokenizer.ids(pair.source), tokenizer.ids(pair.target)) for pair in corpus.train],
+        toy_german_splits(corpus),
+        RECIPE,
+        model_settings=model,
+        training_settings=training,
     )
 
 
-def toy_german_splits(corpus: "ToyGerman | None" = None) -> dict[str, ParallelText]:
+def toy_german_splits(corpus: ToyGerman | None = None) -> Splits:
     """Unseen combinations of words, longer sentences than any in training, and a random part."""
-    from transformer.data.toy_german import toy_german
-
     corpus = corpus or toy_german(n_train=TOY_PAIRS)
     return {
         "test_combinations": _as_text(corpus.test_combinations),
@@ -51,8 +52,16 @@ def toy_german_splits(corpus: "ToyGerman | None" = None) -> dict[str, ParallelTe
     }
 
 
-def _as_text(pairs: Iterable[Any]) -> ParallelText:
-    pairs = list(pairs)
-    return ParallelText(
-        [" ".join(pair.source) for pair in pairs], [" ".join(pair.target) for pair in pairs]
+def _as_text(pairs: Iterable[SentencePair]) -> ParallelText:
+    both = [(" ".join(pair.source), " ".join(pair.target)) for pair in pairs]
+    return ParallelText.of_pairs(both)
+
+
+KINDS = {
+    "toy": TaskKind(
+        toy_german_task,
+        lambda data_path, run: toy_german_splits(),
+        expect="a small grammar of German: all exact; 2 minutes on a CPU",
+        level=2,
     )
+}

@@ -50,7 +50,11 @@ class WordTokenizer:
 
     def encode(self, text: str) -> list[int]:
         """The ids of the words; a word that is not in the list becomes <unk>."""
-        return [self._ids.get(word, UNK_ID) for word in text.split()]
+        return self.ids(text.split())
+
+    def ids(self, words: Iterable[str]) -> list[int]:
+        """The ids of words that stand apart already."""
+        return [self._ids.get(word, UNK_ID) for word in words]
 
     def decode(self, ids: Sequence[int]) -> str:
         """The words with spaces between them; padding and marks are left out."""

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transformer.tasks import CORPUS_TASKS, multi30k_task
+from transformer.tasks import TASKS
 from transformer.training import Batch, make_batch, padding_share, token_batches
 
 MARKS = {"bos_id": 1, "eos_id": 2, "pad_id": 0}
@@ -107,7 +107,7 @@ def test_little_padding_on_real_sentence_lengths(real_data, seed):
 @pytest.mark.slow
 @pytest.mark.parametrize("corpus", ["multi30k", "iwslt16"])
 def test_less_than_5_per_cent_of_padding_in_the_batches_of_a_run(real_data, corpus):
-    task = {"multi30k": multi30k_task, **CORPUS_TASKS}[corpus](real_data / corpus)
+    task = TASKS[corpus].build(real_data / corpus)
     batches = token_batches(task.pairs, task.training.max_tokens, seed=0)
     made = [make_batch((task.pairs[i] for i in indices), **MARKS) for indices in batches]
     assert padding_share(made, 0) < 0.05

@@ -1,29 +1,59 @@
-"""The command line as its user meets it: in a process of its own."""
+"""The command line as its user meets it.
 
+What is asked of messages and files runs in this process, without loading torch anew; what only a
+process has (bytes of standard input, signals), in one of its own.
+"""
+
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest.mock import patch
 
+import jaxtyping
 import pytest
+import yaml
 from safetensors.torch import load_file
 
 from tests.data.releases import folder_of, release
+from transformer.cli import main
+from transformer.config import TransformerConfig
 
 TINY = ["--d-model", "16", "--d-ff", "16", "--n-heads", "2", "--n-layers", "1"]
 
 
+COMMAND = [sys.executable, "-m", "transformer"]
+ONE_THREAD = os.environ | {"OMP_NUM_THREADS": "1"}
+
+
 def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "transformer", *arguments],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-    )
+    """A command in this process, without the tests' checks of types: a user has none."""
+    out, err = io.StringIO(), io.StringIO()
+    typed = io.TextIOWrapper(io.BytesIO(stdin.encode()))
+    with (
+        patch.object(sys, "argv", ["transformer", *arguments]),
+        patch.object(sys, "stdin", typed),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        jaxtyping.config.update("jaxtyping_disable", True)
+        try:
+            code = main()
+        except SystemExit as end:
+            code = end.code
+        finally:
+            jaxtyping.config.update("jaxtyping_disable", False)
+    return subprocess.CompletedProcess(arguments, code or 0, out.getvalue(), err.getvalue())
+
+
+def unframed(text: str) -> str:
+    """What the terminal has wrapped and framed, on one line."""
+    return " ".join(text.replace("│", " ").split())
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +61,7 @@ def copy_run(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "copy"
     done = run("train", "copy", "--out", str(folder), "--steps", "30", *TINY)
     assert done.returncode == 0, done.stderr
+    assert "Try it: echo " in done.stdout
     return folder
 
 
@@ -130,6 +161,17 @@ def test_a_beam_is_kept_beside_the_greedy_scores(copy_run: Path) -> None:
         (["train", "paint"], "unknown task 'paint'"),
         (["train", "copy", "--d-model", "10", "--n-heads", "4"], "must be divisible by n_heads"),
         (["train", "copy", "--steps", "0"], "steps (0) must be at least 1"),
+        (["train", "copy", "--label-smoothing", "2"], "label_smoothing (2.0) must be at least 0"),
+        (["train", "copy", "--factor", "nan"], "factor (nan) must be a number above 0"),
+        (["train", "copy", "--clip", "-1"], "clip (-1.0) must be a number above 0"),
+        (["train", "copy", "--betas", "0.9", "1"], "betas ((0.9, 1.0)) must be at least 0"),
+        (["train", "copy", "--seed", str(2**70)], "must be a whole number from 0 to 2**63 - 1"),
+        (["train", "copy", "--seed", "-1"], "seed (-1) must be a whole number from 0"),
+        (["train", "copy", "--max-tokens", "5"], "more than a batch may hold (5)"),
+        (["train", "copy", "--max-len", "8", "--steps", "1"], "max_len"),
+        (["train", "copy", "--preset", "A9"], "unknown preset 'A9'; choose one of base, big"),
+        (["train", "copy", "--config", "nowhere.json"], "could not read nowhere.json"),
+        (["train", "--steps", "1"], "name a task: copy, toy, multi30k"),
         (["train", "copy", "--norm", "both"], "norm ('both') must be one of"),
         (["train", "copy", "--device", "abacus"], "unknown device 'abacus'"),
         (["train", "copy", "--data", "."], "makes its own data"),
@@ -154,15 +196,14 @@ def test_bad_input_gives_a_sentence_and_leaves_nothing(
     out = ["--out", str(tmp_path / "run")] if arguments[0] == "train" else []
     done = run(*arguments, *out)
     assert done.returncode != 0
-    # The terminal wraps and frames what the library itself reports.
-    assert sentence in " ".join(done.stderr.replace("│", " ").split())
+    assert sentence in unframed(done.stderr)
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "run").exists()
 
 
 def test_help_says_what_to_expect_of_each_task() -> None:
     alone = run("train")
-    text = " ".join(alone.stdout.replace("│", " ").split())
+    text = unframed(alone.stdout)
     for task in ("copy", "toy", "multi30k", "iwslt14", "iwslt16", "iwslt17", "text"):
         assert f" {task} " in text
     assert all(word in text for word in ("BLEU", "minutes", "GB", "not run by us"))
@@ -247,15 +288,14 @@ def test_a_killed_multi30k_run_ends_with_the_weights_of_one_that_was_not(
     command += ["--checkpoint-every", "3", "--max-tokens", "256", "--evaluate-every", "20"]
     command += ["--dropout", "0.1", "--evaluate-sentences", "2", "--no-score"]
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    start = [sys.executable, "-m", "transformer", *command, "--out"]
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    subprocess.run([*start, str(whole)], env=environment, capture_output=True, check=True)
+    start = [*COMMAND, *command, "--out"]
+    subprocess.run([*start, str(whole)], env=ONE_THREAD, capture_output=True, check=True)
 
     for kill in range(3):
         resume = ["--resume"] if kill else []
         process = subprocess.Popen(
             [*start, str(broken), *resume],
-            env=environment,
+            env=ONE_THREAD,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -273,3 +313,138 @@ def test_a_killed_multi30k_run_ends_with_the_weights_of_one_that_was_not(
     assert expected.keys() == found.keys()
     for name, tensor in expected.items():
         assert tensor.equal(found[name]), name
+
+
+def test_settings_of_a_file_are_overridden_by_options(copy_run: Path, tmp_path) -> None:
+    """A run's own config.json, and YAML by hand."""
+    config = str(copy_run / "config.json")
+    done = run("train", "--config", config, "--out", str(tmp_path / "again"), "--no-score")
+    assert done.returncode == 0, done.stderr
+    assert made_of(tmp_path / "again") == made_of(copy_run)
+    weights = (folder / "model.safetensors" for folder in (copy_run, tmp_path / "again"))
+    assert len({path.read_bytes() for path in weights}) == 1
+    file = tmp_path / "own.yaml"
+    own = {"task": "copy", "config": {"d_ff": 24}, "training": {"steps": 3}}
+    file.write_text(yaml.safe_dump(own))
+    options = ["--config", str(file), "--out", str(tmp_path / "own"), "--no-score"]
+    options += ["--epochs", "0.016"]
+    done = run("train", *options, *TINY[:2], *TINY[4:], "--resume")
+    assert "no run to resume" in done.stderr
+    done = run("train", *options, *TINY[:2], *TINY[4:])
+    assert done.returncode == 0, done.stderr
+    made = made_of(tmp_path / "own")
+    assert (made["config"]["d_model"], made["config"]["d_ff"]) == (16, 24)
+    assert made["training"]["steps"] == 10  # of 625 in an epoch
+
+
+def made_of(folder: Path) -> dict:
+    """The settings that a run has written down."""
+    config = json.loads((folder / "config.json").read_text())
+    return {part: config.get(part) for part in ("task", "data", "config", "training")}
+
+
+def test_a_row_of_table_3_brings_its_label_smoothing_and_options_override_it(tmp_path) -> None:
+    out = [
+        "--out",
+        str(tmp_path / "run"),
+        "--steps",
+        "1",
+        "--no-score",
+        *TINY,
+        "--max-tokens",
+        "64",
+    ]
+    done = run("train", "copy", "--preset", "D4", *out)
+    assert done.returncode == 0, done.stderr
+    made = made_of(tmp_path / "run")
+    base = TransformerConfig.base()
+    assert (made["config"]["norm"], made["config"]["dropout"]) == (base.norm, base.dropout)
+    assert (made["training"]["label_smoothing"], made["config"]["d_model"]) == (0.2, 16)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("task: paint", "unknown task 'paint'; choose one of copy, toy"),
+        ("task: copy\ncolour: red", "colour is no setting; there are task, data, config, training"),
+        (
+            "task: copy\ntraining: {stepz: 3}",
+            "training.stepz is no setting; there are steps, ",
+        ),
+        ("task: copy\ntraining: {steps: many}", "training.steps ('many') must be a whole number"),
+        ("task: copy\ntraining: {steps: }", "training.steps (None) must be a whole number"),
+        ("task: copy\ntraining: 5", "training (5) must be settings with their values"),
+        ("task: copy\nconfig: {norm: both}", "config.norm ('both') must be one of post, pre"),
+        ("task: copy\nconfig: {src_vocab_size: 5}", "config.src_vocab_size is no setting"),
+        ("task: multi30k\ndata: {sorce: fr}", "data.sorce is no setting; there are data_path"),
+        ("task: [copy", "is no YAML file"),
+        ("- copy", "holds no settings; write task, data, config and training in it"),
+    ],
+)
+def test_what_is_wrong_in_a_file_of_settings_is_named(text: str, sentence: str, tmp_path) -> None:
+    (tmp_path / "own.yaml").write_text(text)
+    done = run("train", "--config", str(tmp_path / "own.yaml"), "--out", str(tmp_path / "run"))
+    assert done.returncode == 1
+    assert sentence in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_that_was_refused_leaves_room_for_the_right_command(tmp_path) -> None:
+    command = ["train", "copy", "--out", str(tmp_path / "run"), "--steps", "2", "--no-score", *TINY]
+    # Refused by the first batch, after the folder has been made.
+    assert run(*command, "--max-tokens", "5").returncode == 1
+    assert run(*command).returncode == 0
+
+
+def test_a_run_of_an_unknown_task_is_not_scored(copy_run: Path, tmp_path) -> None:
+    for path in copy_run.iterdir():
+        (tmp_path / path.name).symlink_to(path)
+    (tmp_path / "config.json").unlink()
+    config = json.loads((copy_run / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, "task": "paint"}))
+    done = run("evaluate", str(tmp_path))
+    assert done.returncode == 1
+    assert "unknown task 'paint'; choose one of copy, toy, multi30k" in done.stderr
+    assert run("translate", str(tmp_path), stdin="1 2\n").returncode == 0
+
+
+def test_the_place_of_data_is_refused_where_a_run_made_its_own(copy_run: Path) -> None:
+    done = run("evaluate", str(copy_run), "--data", ".")
+    assert done.returncode != 0
+    assert "the task copy makes its own data; leave out --data" in unframed(done.stderr)
+
+
+def test_a_line_that_is_no_utf8_is_named(copy_run: Path, tmp_path) -> None:
+    """Bytes of a file, and of the standard input of a process."""
+    content = "1 2\nüber\n".encode("latin-1")
+    (tmp_path / "in.txt").write_bytes(content)
+    done = run("translate", str(copy_run), str(tmp_path / "in.txt"))
+    assert done.returncode == 1
+    assert "line 2 of " in done.stderr
+    process = subprocess.run(
+        [*COMMAND, "translate", str(copy_run)], input=content, capture_output=True, env=ONE_THREAD
+    )
+    assert (process.returncode, process.stdout) == (1, b"")
+    sentence = (
+        b"Error: line 2 of standard input is not UTF-8 text (byte 4 is 0xfc); save it as UTF-8"
+    )
+    assert process.stderr.strip() == sentence
+
+
+def test_a_run_that_is_interrupted_says_how_it_goes_on(tmp_path) -> None:
+    folder = tmp_path / "run"
+    process = subprocess.Popen(
+        [*COMMAND, "train", "copy", "--out", str(folder), "--steps", "100000", *TINY],
+        env=ONE_THREAD,
+        stdout=subprocess.PIPE,
+        text=True,
+        # A process in the background of a shell has inherited that it is to be ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    with process:
+        while process.poll() is None and not (folder / "metrics.jsonl").exists():
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert "goes on from its last checkpoint with --resume" in out

@@ -22,7 +22,7 @@ FLOORS = {
     "texts, and what comes of them": "data translation evaluation tables results shipped",
     "pictures": "figures widgets",
     "experiments": "tasks runs",
-    "the command line": "cli __main__",
+    "the command line": "options cli __main__",
 }
 FLOOR = {name: n for n, names in enumerate(FLOORS.values(), 1) for name in names.split()}
 # Figures draw plain arrays and lists of words, of any model, so they import nothing of this one.

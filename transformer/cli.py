@@ -116,9 +116,13 @@ def train(
         typer.echo(line)
     out = out or Path("runs", chosen.task)
     scorer = built.evaluator(evaluate_on, evaluate_sentences)
-    translator, metrics = train_task(
-        built, out, resume=resume, device=chosen_device, evaluate=scorer
-    )
+    try:
+        translator, metrics = train_task(
+            built, out, resume=resume, device=chosen_device, evaluate=scorer
+        )
+    except KeyboardInterrupt:
+        typer.echo("Stopped. The run goes on from its last checkpoint with --resume.")
+        raise typer.Exit(130) from None
     if not is_first():  # of several processes one is enough to report
         return
     parameters = translator.model.n_parameters()
@@ -251,6 +255,3 @@ def main() -> None:
     except (ValueError, DataError, RunError, TrainingError, FileError) as error:
         typer.echo(f"Error: {error}", err=True)
         sys.exit(1)
-    except KeyboardInterrupt:
-        typer.echo("Stopped. A training run goes on from its last checkpoint with --resume.")
-        sys.exit(130)

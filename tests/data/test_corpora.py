@@ -38,8 +38,8 @@ def test_iwslt14_is_divided_as_in_the_literature(tmp_path):
     }
     assert corpus.splits["test"].source[0] == "Haus TED.dev2010 0 ."
     assert corpus.splits["test"].source[-1] == "Haus TED.tst2012 6 ."
-    assert len(corpus.train) == corpus.facts["train_pairs"] == 451
-    assert corpus.facts["metadata_lines"] == 2 * 7
+    assert len(corpus.train) == corpus.metadata["train_pairs"] == 451
+    assert corpus.metadata["metadata_lines"] == 2 * 7
     check_disjoint(corpus)
 
 
@@ -69,8 +69,8 @@ def test_without_a_training_file_all_other_sets_train(tmp_path):
         "valid": 1,
         "TED.tst2014": 8,
     }
-    assert (corpus.facts["pairs"], len(corpus.train)) == (99, 98)
-    assert corpus.facts["training_text"] == "TED.tst2013"
+    assert (corpus.metadata["pairs"], len(corpus.train)) == (99, 98)
+    assert corpus.metadata["training_text"] == "TED.tst2013"
     check_disjoint(corpus)
 
 
@@ -79,13 +79,13 @@ def test_the_test_set_can_be_chosen(tmp_path):
     place = folder_of(tmp_path / "16", release("16", None, sets))
     corpus = iwslt_corpus("iwslt16", place, test_sets=["TED.tst2012", "TED.tst2014"])
     assert list(corpus.splits) == ["valid", "TED.tst2012", "TED.tst2014"]
-    assert corpus.facts["training_text"] == "TED.tst2013"
+    assert corpus.metadata["training_text"] == "TED.tst2013"
 
 
 def test_the_real_sets_make_a_corpus(real_data):
     corpus = iwslt_corpus("iwslt16", real_data / "iwslt16")
-    assert (corpus.facts["pairs"], corpus.facts["train_pairs"]) == (10_520, 10_298)
-    assert sum(corpus.facts["dropped"].values()) == 12
+    assert (corpus.metadata["pairs"], corpus.metadata["train_pairs"]) == (10_520, 10_298)
+    assert sum(corpus.metadata["dropped"].values()) == 12
     assert {name: len(text) for name, text in corpus.splits.items()} == {
         "valid": 210,
         "TED.tst2014": 1305,
@@ -99,7 +99,7 @@ def test_what_was_dropped_is_told(tmp_path):
     files["IWSLT16.TED.tst2012.de-en.de.xml"] = mteval(["Ja .", "w " * 300, "gut"])
     files["IWSLT16.TED.tst2012.de-en.en.xml"] = mteval(["w " * 20, "w " * 290, "good"])
     corpus = iwslt_corpus("iwslt16", folder_of(tmp_path / "16", files))
-    assert corpus.facts["dropped"] == {
+    assert corpus.metadata["dropped"] == {
         "one side more than 4 times as long": 1,
         "more than 250 words": 1,
     }
@@ -107,13 +107,13 @@ def test_what_was_dropped_is_told(tmp_path):
 
 def test_a_run_is_scored_without_its_training_text(tmp_path):
     whole = folder_of(tmp_path / "whole", release("14", 460, SETS_14))
-    facts = iwslt_corpus("iwslt14", whole).facts
+    metadata = iwslt_corpus("iwslt14", whole).metadata
     tests = folder_of(tmp_path / "tests", release("14", None, SETS_14))
-    splits = iwslt_splits("iwslt14", tests, facts)
+    splits = iwslt_splits("iwslt14", tests, metadata)
     assert splits == {"test": iwslt_corpus("iwslt14", whole).splits["test"]}
     few = folder_of(tmp_path / "few", release("14", None, {"TED.tst2010": 3}))
     with pytest.raises(DataError, match=r"no set TED.dev2010.*; there are TED.tst2010"):
-        iwslt_splits("iwslt14", few, facts)
+        iwslt_splits("iwslt14", few, metadata)
 
 
 def test_an_unknown_set_is_named(tmp_path):
@@ -189,9 +189,9 @@ def test_part_of_the_training_text_validates_where_nothing_else_does(tmp_path):
         (tmp_path / f"train.{language}").write_text("".join(f"{language} {i}\n" for i in range(99)))
     corpus = text_corpus(tmp_path)
     assert (len(corpus.train), len(corpus.splits["valid"])) == (95, 4)
-    assert corpus.facts["dropped"] == {}
+    assert corpus.metadata["dropped"] == {}
     check_disjoint(corpus)
-    assert text_splits(tmp_path, corpus.facts) == corpus.splits
+    assert text_splits(tmp_path, corpus.metadata) == corpus.splits
 
 
 def test_given_texts_validate_and_test_without_their_empty_lines(tmp_path):
@@ -200,9 +200,9 @@ def test_given_texts_validate_and_test_without_their_empty_lines(tmp_path):
     corpus = text_corpus(tmp_path)
     assert list(corpus.splits) == ["valid", "test_a"]
     assert corpus.splits["valid"].source == ["dev eins", "zwei"]
-    assert (len(corpus.train), corpus.facts["dropped"]) == (2, {"a side is empty": 1})
+    assert (len(corpus.train), corpus.metadata["dropped"]) == (2, {"a side is empty": 1})
     (tmp_path / "train.tsv").unlink()
-    assert text_splits(tmp_path, corpus.facts) == corpus.splits
+    assert text_splits(tmp_path, corpus.metadata) == corpus.splits
     with pytest.raises(DataError, match="holds no training text, only valid, test_a"):
         text_corpus(tmp_path)
 

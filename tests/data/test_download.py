@@ -10,8 +10,7 @@ from transformer.data import download, multi30k, sources
 from transformer.data.corpora import iwslt_corpus
 from transformer.data.download import fetch
 from transformer.data.parallel import DataError
-from transformer.data.sources import CORPORA, fetch_corpus
-from transformer.tasks import CAMPAIGNS
+from transformer.tasks import TASKS, fetch_data
 
 CONTENT = bytes(range(256)) * 40
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -122,8 +121,8 @@ def test_what_is_no_checksum_is_refused(tmp_path, checksum) -> None:
 
 
 def test_every_campaign_has_two_addresses_each_with_a_checksum() -> None:
-    assert {*CAMPAIGNS, "multi30k"} == set(CORPORA)
-    for campaign in CAMPAIGNS:
+    assert {name for name, kind in TASKS.items() if kind.fetch} == {"multi30k", *sources.IWSLT}
+    for campaign in sources.IWSLT:
         addresses = dict(sources.IWSLT[campaign])
         assert len(addresses) == 2
         assert all(address.startswith("https://") for address in addresses)
@@ -133,10 +132,10 @@ def test_every_campaign_has_two_addresses_each_with_a_checksum() -> None:
 def test_a_campaign_is_fetched_into_a_folder_or_the_cache(addresses, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("TRANSFORMER_CACHE", str(tmp_path / "cache"))
     monkeypatch.setitem(sources.IWSLT, "iwslt14", ((addresses["good"], MD5),))
-    assert fetch_corpus("iwslt14", tmp_path / "here") == tmp_path / "here" / "iwslt14.tgz"
-    assert fetch_corpus("iwslt14") == tmp_path / "cache" / "iwslt14" / "iwslt14.tgz"
+    assert fetch_data("iwslt14", tmp_path / "here") == tmp_path / "here" / "iwslt14.tgz"
+    assert fetch_data("iwslt14") == tmp_path / "cache" / "iwslt14" / "iwslt14.tgz"
     with pytest.raises(ValueError, match="no corpus 'wmt' to fetch; there are multi30k, iwslt14"):
-        fetch_corpus("wmt")
+        fetch_data("wmt")
 
 
 def test_other_languages_are_not_fetched_but_asked_for() -> None:
@@ -149,5 +148,5 @@ def test_multi30k_is_fetched_file_by_file(server, tmp_path, monkeypatch) -> None
     (folder / "train.de.gz").write_bytes(CONTENT)
     monkeypatch.setattr(multi30k, "SHA256", {"train.de.gz": SHA256})
     monkeypatch.setattr(multi30k, "ADDRESSES", (address + "/{name}",))
-    assert fetch_corpus("multi30k", tmp_path / "here") == tmp_path / "here"
+    assert fetch_data("multi30k", tmp_path / "here") == tmp_path / "here"
     assert Path(tmp_path, "here", "train.de.gz").read_bytes() == CONTENT

@@ -148,7 +148,9 @@ def test_what_does_not_fit_is_named(files, tmp_path, change, message):
 def test_bytes_that_are_no_text_are_named(files, tmp_path):
     folder = folder_of(tmp_path / "release", files)
     (folder / "train.tags.de-en.de").write_bytes(b"abc\xff")
-    with pytest.raises(DataError, match=r"train.tags.de-en.de is not UTF-8 text \(byte 3\)"):
+    with pytest.raises(
+        DataError, match=r"line 1 of train.tags.de-en.de is not UTF-8 text \(byte 3"
+    ):
         load_iwslt(folder)
 
 

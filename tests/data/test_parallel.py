@@ -65,7 +65,7 @@ def test_a_web_page_in_place_of_gzip_is_named(tmp_path) -> None:
 def test_text_that_is_not_utf8_is_named(tmp_path) -> None:
     path = tmp_path / "text.de"
     path.write_bytes("Bäume".encode("latin-1"))
-    with pytest.raises(DataError, match=r"text.de is not UTF-8 text \(byte 1\)"):
+    with pytest.raises(DataError, match=r"line 1 of .*text.de is not UTF-8 text \(byte 1 is 0x"):
         read_lines(path)
 
 

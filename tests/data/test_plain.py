@@ -84,7 +84,7 @@ def test_what_is_wrong_is_named(tmp_path, files, place, message):
 
 def test_bytes_that_are_no_text_are_named(tmp_path):
     (tmp_path / "a.tsv").write_bytes(b"a\t\xff\n")
-    with pytest.raises(DataError, match=r"a.tsv is not UTF-8 text \(byte 2\)"):
+    with pytest.raises(DataError, match=r"line 1 of .*a.tsv is not UTF-8 text \(byte 2 is 0x"):
         read_tsv(tmp_path / "a.tsv")
 
 

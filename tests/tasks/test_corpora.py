@@ -1,14 +1,14 @@
-"""Tasks on real text: the recipe fits the amount, the facts say where the data come from."""
+"""Tasks on real text: the recipe fits the amount, the metadata say where the data come from."""
 
 import json
 
 import pytest
 
 from tests.data.releases import folder_of, release
+from transformer.data import corpora
 from transformer.data.iwslt import load_iwslt
-from transformer.results import result_of_run
-from transformer.runs import load_run, train_task
-from transformer.tasks import CORPUS_TASKS, LARGE, SMALL, corpora, iwslt_task, text_task
+from transformer.runs import load_run, result_of_run, train_task
+from transformer.tasks import LARGE, SMALL, TASKS, iwslt_task, text_task
 
 TINY = {"d_model": 16, "d_ff": 16, "n_heads": 2, "n_layers": 1}
 SETS = {"TED.dev2010": 30, "TED.tst2013": 300, "TED.tst2014": 8}
@@ -23,15 +23,14 @@ def talks(tmp_path):
 def test_the_recipe_is_chosen_by_the_number_of_pairs(talks, monkeypatch, few, recipe):
     monkeypatch.setattr(corpora, "FEW_PAIRS", few)
     task = iwslt_task("iwslt16", talks, vocab_size=320)
-    _, shape, settings = recipe
-    assert {name: getattr(task.config, name) for name in shape} == shape
+    assert {name: getattr(task.config, name) for name in recipe.model} == recipe.model
     for name in ("max_tokens", "warmup", "factor"):
-        assert getattr(task.training, name) == settings[name]
+        assert getattr(task.training, name) == recipe.training[name]
 
 
 def test_the_large_recipes_highest_rate_is_the_literatures() -> None:
-    _, shape, settings = LARGE
-    rate = settings["factor"] * (shape["d_model"] * settings["warmup"]) ** -0.5
+    settings = LARGE.training
+    rate = settings["factor"] * (LARGE.model["d_model"] * settings["warmup"]) ** -0.5
     assert rate == pytest.approx(5e-4, rel=1e-3)
 
 
@@ -47,7 +46,7 @@ def test_what_is_given_replaces_the_recipe(talks) -> None:
     assert task.tokenizer.vocab_size <= 330
     assert (task.config.d_model, task.training.steps, task.training.label_smoothing) == (16, 7, 0.2)
     assert list(task.splits) == ["valid", "TED.dev2010"]
-    assert task.facts["test_sets"] == ["TED.dev2010"]
+    assert task.metadata["test_sets"] == ["TED.dev2010"]
 
 
 def test_the_tokenizer_has_not_seen_the_test_text(talks) -> None:
@@ -66,21 +65,21 @@ def test_the_tokenizer_has_not_seen_the_test_text(talks) -> None:
 @pytest.mark.slow
 def test_the_real_sets_give_a_vocabulary_without_unknown_text(real_data) -> None:
     task = iwslt_task("iwslt16", real_data / "iwslt16", training={"steps": 1})
-    assert task.tokenizer.vocab_size == task.facts["vocab_size"] == 4000
+    assert task.tokenizer.vocab_size == task.metadata["vocab_size"] == 4000
     for text in task.splits.values():
         for line in (*text.source[:20], *text.target[:20]):
             assert task.tokenizer.decode(task.tokenizer.encode(line)) == line
     assert max(len(ids) for pair in task.pairs for ids in pair) < task.training.max_tokens
 
 
-def test_the_facts_stand_in_the_runs_folder_and_in_its_record(talks, tmp_path) -> None:
+def test_the_metadata_stand_in_the_runs_folder_and_in_its_record(talks, tmp_path) -> None:
     task = iwslt_task("iwslt16", talks, vocab_size=320, model=TINY, training={"steps": 1})
     train_task(task, tmp_path / "run", show_progress=False)
-    _, facts = load_run(tmp_path / "run")
-    assert facts["data"] == task.facts
-    assert facts["data"]["pairs"] == 330
+    _, config = load_run(tmp_path / "run")
+    assert config["data"] == task.metadata
+    assert config["data"]["pairs"] == 330
     (tmp_path / "run" / "scores.json").write_text("{}")
-    assert json.loads(json.dumps(result_of_run(tmp_path / "run")))["data"] == task.facts
+    assert json.loads(json.dumps(result_of_run(tmp_path / "run")))["data"] == task.metadata
 
 
 def test_plain_text_is_a_task_in_any_languages(tmp_path) -> None:
@@ -88,11 +87,11 @@ def test_plain_text_is_a_task_in_any_languages(tmp_path) -> None:
     (tmp_path / "corpus.tsv").write_text(lines)
     task = text_task(tmp_path / "corpus.tsv", source="de", target="ja", vocab_size=300, model=TINY)
     assert (task.name, list(task.splits)) == ("text", ["valid"])
-    assert len(task.pairs) == task.facts["train_pairs"] == 57
+    assert len(task.pairs) == task.metadata["train_pairs"] == 57
 
 
 def test_every_campaign_is_a_task(talks) -> None:
-    assert list(CORPUS_TASKS) == ["iwslt14", "iwslt16", "iwslt17", "text"]
+    assert {"iwslt14", "iwslt16", "iwslt17", "text"} <= TASKS.keys()
     assert load_iwslt(talks).train is None
-    names = [CORPUS_TASKS[name](talks, vocab_size=320).name for name in ("iwslt14", "iwslt17")]
+    names = [TASKS[name].build(talks, vocab_size=320).name for name in ("iwslt14", "iwslt17")]
     assert names == ["iwslt14", "iwslt17"]

@@ -20,7 +20,8 @@ from transformer.text import UNK_ID
 def test_the_copy_task_is_judged_by_sequences_that_it_has_not_seen() -> None:
     task = copy_task()
     test = task.splits["test"]
-    assert not set(task.train.source) & set(test.source)
+    trained = {task.tokenizer.decode(source) for source, _ in task.pairs}
+    assert not trained & set(test.source)
     assert test.source == test.target
     assert len(test) == 1000
 
@@ -31,8 +32,13 @@ def small_toy_german_task(**settings: Any) -> Task:
 
 
 def test_toy_german_has_a_word_for_everything() -> None:
-    task = small_toy_german_task()
-    for text in (task.train, *task.splits.values()):
+    corpus = toy_german(n_train=10_000)
+    task = toy_german_task(corpus=corpus)
+    for pair, sides in zip(corpus.train, task.pairs, strict=True):
+        for words, ids in zip((pair.source, pair.target), sides, strict=True):
+            assert UNK_ID not in ids
+            assert tuple(task.tokenizer.decode(ids).split()) == words
+    for text in task.splits.values():
         for line in (*text.source, *text.target):
             assert UNK_ID not in task.tokenizer.encode(line)
             assert task.tokenizer.decode(task.tokenizer.encode(line)) == line

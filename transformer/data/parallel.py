@@ -94,5 +94,5 @@ def decode(content: bytes, name: str) -> str:
         byte = content[error.start]
         raise DataError(
             f"line {line:,} of {name} is not UTF-8 text (byte {error.start:,} is 0x{byte:02x}); "
-            "save it as UTF-8, or convert it: iconv -f latin1 -t utf-8"
+            "save it as UTF-8"
         ) from error

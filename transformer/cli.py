@@ -3,7 +3,8 @@
 import shlex
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +15,6 @@ from transformer.files import FileError
 from transformer.options import (
     MODEL,
     TRAINING,
-    Chosen,
     all_data_settings,
     data_settings,
     from_command_line,
@@ -108,7 +108,7 @@ def train(
     if chosen.task is None:
         raise typer.BadParameter(f"name a task: {', '.join(TASKS)}")
     build = kind_of(chosen.task).build
-    _require_usable(chosen)
+    _check_data(chosen.task, chosen.data, needed=DATA)
     chosen_device = pick_device(device)
     with first_goes_ahead():
         built = build(**chosen.data, model=chosen.model, training=chosen.training)
@@ -165,7 +165,8 @@ def evaluate(
 ) -> None:
     """Score a run on its task's test data: BLEU and chrF with their signatures, exact matches."""
     translator, config = load_run(run, pick_device(device))
-    _require_usable(from_command_line(config["task"], {"data_path": data_path}))
+    given = ["data_path"] if data_path else []
+    _check_data(config["task"], given, needed=["data_path"])
     splits = splits_of_run(config, data_path)
     splits = {name: chosen_split(splits, name) for name in split or splits}
     for line in _score(translator, splits, run, beam, length_penalty):
@@ -201,15 +202,17 @@ def average(
     typer.echo(f"Score it: python -m transformer evaluate {folder}")
 
 
-def _require_usable(chosen: Chosen) -> None:
-    """Refuse what is said about the data of a task that has no use for it."""
-    assert chosen.task is not None
-    usable = data_settings(kind_of(chosen.task))
-    for name in chosen.data:
+def _check_data(task: str, given: Collection[str], needed: Iterable[str]) -> None:
+    """Refuse what a task cannot use of what is said about its data, and ask for what it needs."""
+    usable, parameters = data_settings(kind_of(task)), signature(kind_of(task).build).parameters
+    for name in given:
         if name not in usable:
             reason = "has no such thing" if usable else "makes its own data"
             option = option_name(name, DATA[name])
-            raise typer.BadParameter(f"the task {chosen.task} {reason}; leave out {option}")
+            raise typer.BadParameter(f"the task {task} {reason}; leave out {option}")
+    for name in needed:
+        if name in usable and name not in given and parameters[name].default is Parameter.empty:
+            raise typer.BadParameter(f"the task {task} needs {option_name(name, DATA[name])}")
 
 
 def _describe_data(metadata: Mapping[str, Any]) -> Iterable[str]:

@@ -155,6 +155,39 @@ def test_a_beam_is_kept_beside_the_greedy_scores(copy_run: Path) -> None:
     assert len(done.stdout.splitlines()) == 1
 
 
+def test_translations_can_be_drawn_and_drawn_again(copy_run: Path) -> None:
+    """A model of 30 steps knows little: what it draws differs from seed to seed."""
+    stdin = "1 2 3 4 5\n\n6 7 8 9\n"
+
+    def drawn(*options: str) -> str:
+        done = run("translate", str(copy_run), "--sample", *options, stdin=stdin)
+        assert done.returncode == 0, done.stderr
+        lines = done.stdout.split("\n")
+        assert (len(lines), lines[1], lines[3]) == (4, "", "")
+        return done.stdout
+
+    assert drawn("--seed", "1") == drawn("--seed", "1") != drawn("--seed", "2")
+    greedy = run("translate", str(copy_run), stdin=stdin).stdout
+    assert drawn("--top-k", "1") == drawn("--temperature", "0.001") == greedy
+    assert drawn("--top-p", "0.000001") == greedy
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--temperature", "2"], "--temperature is for --sample; add it"),
+        (["--sample", "--beam", "2"], "--sample draws and --beam searches; give one of them"),
+        (["--sample", "--temperature", "0"], "temperature (0.0) must be a number above 0"),
+        (["--sample", "--top-k", "0"], "top_k (0) must be"),
+        (["--sample", "--seed", str(2**70)], "must be a whole number from 0 to 2^63 - 1"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(copy_run: Path, options: list[str], sentence: str) -> None:
+    done = run("translate", str(copy_run), *options, stdin="1 2\n")
+    assert done.returncode != 0
+    assert sentence in unframed(done.stderr)
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -162,11 +195,11 @@ def test_a_beam_is_kept_beside_the_greedy_scores(copy_run: Path) -> None:
         (["train", "copy", "--d-model", "10", "--n-heads", "4"], "must be divisible by n_heads"),
         (["train", "copy", "--steps", "0"], "steps (0) must be at least 1"),
         (["train", "copy", "--label-smoothing", "2"], "label_smoothing (2.0) must be at least 0"),
-        (["train", "copy", "--factor", "nan"], "factor (nan) must be a number above 0"),
-        (["train", "copy", "--clip", "-1"], "clip (-1.0) must be a number above 0"),
+        (["train", "copy", "--factor", "nan"], "factor (nan) must be a finite number above 0"),
+        (["train", "copy", "--clip", "-1"], "clip (-1.0) must be a finite number above 0"),
         (["train", "copy", "--betas", "0.9", "1"], "betas ((0.9, 1.0)) must be at least 0"),
-        (["train", "copy", "--seed", str(2**70)], "must be a whole number from 0 to 2**63 - 1"),
-        (["train", "copy", "--seed", "-1"], "seed (-1) must be a whole number from 0"),
+        (["train", "copy", "--seed", str(2**70)], "must be at least 0 and below 2^63"),
+        (["train", "copy", "--seed", "-1"], "seed (-1) must be at least 0"),
         (["train", "copy", "--max-tokens", "5"], "more than a batch may hold (5)"),
         (["train", "copy", "--max-len", "8", "--steps", "1"], "max_len"),
         (["train", "copy", "--preset", "A9"], "unknown preset 'A9'; choose one of base, big"),

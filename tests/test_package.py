@@ -105,6 +105,15 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     assert circles({name: targets - {name} for name, targets in parts.items()}) == []
 
 
+def test_translating_needs_nothing_of_training() -> None:
+    needed, waiting = set(), {"translation"}
+    while waiting:
+        needed |= waiting
+        waiting = {found for name in waiting for found in imports(name)} - needed
+    assert "weights" in needed
+    assert "training" not in {part(name) for name in needed}
+
+
 def test_the_core_can_be_read_in_one_sitting() -> None:
     """All of it together, so that nothing is gained by moving lines from one file to the next."""
     core = [name for name, n in FLOOR.items() if n <= FLOOR["model"]] + ["decoding.cache"]

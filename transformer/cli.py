@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from transformer.data.parallel import DataError, ParallelText, lines_of, read_lines
+from transformer.decoding import sample
 from transformer.files import FileError
 from transformer.options import (
     MODEL,
@@ -26,6 +27,7 @@ from transformer.options import (
 )
 from transformer.runs import RunError, average_run, keep_scores, load_run, train_task
 from transformer.runtime import pick_device
+from transformer.settings import settings_of
 from transformer.tasks import TASKS, chosen_split, fetch_data, kind_of, splits_of_run
 from transformer.training import TrainingError, why_ended
 from transformer.training.distributed import first_goes_ahead, is_first, process_group
@@ -39,6 +41,10 @@ app = typer.Typer(
 )
 
 DATA = all_data_settings(TASKS)
+SAMPLING = {
+    **{name: settings_of(sample)[name] for name in ("temperature", "top_k", "top_p")},
+    "seed": settings_of(Translator.sample)["seed"],
+}
 
 RunFolder = Annotated[Path, typer.Argument(help="The folder that `train` has filled.")]
 DataPath = Annotated[
@@ -134,6 +140,7 @@ def train(
 
 
 @app.command()
+@with_options(options(SAMPLING, "Sampling"))
 def translate(
     run: RunFolder,
     text: Annotated[
@@ -141,13 +148,28 @@ def translate(
     ] = None,
     beam: Beam = 1,
     length_penalty: LengthPenalty = 0.6,
+    draw: Annotated[
+        bool,
+        typer.Option("--sample", help="Draw translations, as likely as the model finds them."),
+    ] = False,
     device: Device = None,
+    **given: Any,
 ) -> None:
     """Translate sentences, one a line; an empty line stays empty."""
+    sampling = {name: value for name, value in given.items() if value is not None}
+    if draw and beam > 1:
+        raise typer.BadParameter("--sample draws and --beam searches; give one of them")
+    for name in () if draw else sampling:
+        raise typer.BadParameter(f"{option_name(name, SAMPLING[name])} is for --sample; add it")
     translator, _ = load_run(run, pick_device(device))
     lines = read_lines(text) if text else lines_of(sys.stdin.buffer.read(), "standard input")
-    search: dict[str, Any] = {"beam_size": beam, "length_penalty": length_penalty}
-    for line in translator.translate(lines, unit="line", **search):
+    if draw:
+        drawn = translator.sample(lines, unit="line", **sampling)
+        translations = [samples[0][0] if samples else "" for samples in drawn]
+    else:
+        search: dict[str, Any] = {"beam_size": beam, "length_penalty": length_penalty}
+        translations = translator.translate(lines, unit="line", **search)
+    for line in translations:
         # A model may spell a newline in bytes; line i must remain the translation of line i.
         typer.echo(line.replace("\n", " "))
 

@@ -68,7 +68,8 @@ def options(settings: Mapping[str, Setting], panel: str) -> list[inspect.Paramet
         if kind == list[str]:
             metavar = "name"
         about = setting.help.rstrip(".")
-        if about.split()[0].isalpha() and len(about.split()[0]) > 1:  # h and d_k stay small
+        first, _, _ = about.partition(" ")
+        if len(first) > 1 and first.isalpha():  # h and d_k stay small
             about = about[0].upper() + about[1:]
         again = ". May be given again" if kind == list[str] else ""
         option = typer.Option(

@@ -1,0 +1,104 @@
+"""The options of `train` follow from the settings, and from nothing else."""
+
+import inspect
+from dataclasses import dataclass, fields
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from transformer import TransformerConfig, options
+from transformer.cli import app
+from transformer.config import TABLE_3
+from transformer.options import (
+    MODEL,
+    TRAINING,
+    Chosen,
+    all_data_settings,
+    data_settings,
+    from_command_line,
+    from_preset,
+    with_options,
+)
+from transformer.settings import settings_of
+from transformer.tasks import TASKS
+from transformer.training import TrainingConfig
+
+TRAIN = typer.main.get_command(app).commands["train"]
+DATA = all_data_settings(TASKS)
+
+
+def test_every_setting_has_one_option_with_a_help() -> None:
+    settings = [field.name for cls in (TrainingConfig, TransformerConfig) for field in fields(cls)]
+    settings = [name for name in settings if name not in options.FROM_TOKENIZER]
+    by_name = {parameter.name: parameter for parameter in TRAIN.params}
+    assert {*settings, "epochs", *DATA} <= by_name.keys()
+    assert len({*settings, "epochs", *DATA}) == len(settings) + 1 + len(DATA)  # no name twice
+    for name in (*settings, "epochs", *DATA):
+        assert len(by_name[name].help) > 8
+        assert by_name[name].default is None
+        assert by_name[name].opts[0].startswith("--")
+    flags = [flag for parameter in TRAIN.params for flag in parameter.opts]
+    assert len(flags) == len(set(flags))
+
+
+def test_what_tasks_ask_about_their_data_is_described() -> None:
+    assert all(setting.help for kind in TASKS.values() for setting in data_settings(kind).values())
+    assert {name: set(data_settings(TASKS[name])) for name in ("copy", "toy")} == {
+        "copy": set(),
+        "toy": set(),
+    }
+
+
+@dataclass(frozen=True)
+class MoreTraining(TrainingConfig):
+    __doc__ = f"{TrainingConfig.__doc__}".replace(
+        "        steps:", "        swiftness: how fast it goes.\n        steps:"
+    )
+    swiftness: float = 1.0
+
+
+def test_a_field_that_is_added_is_an_option() -> None:
+    added = settings_of(MoreTraining)
+    assert added.keys() - TRAINING.keys() == {"swiftness"}
+    small = typer.Typer()
+    taken = {}
+
+    @small.command()
+    @with_options(options.options(added, "Training"))
+    def command(**given: object) -> None:
+        taken.update({name: value for name, value in given.items() if value is not None})
+
+    done = CliRunner().invoke(small, ["--swiftness", "2.5", "--betas", "0.8", "0.9", "--compile"])
+    assert done.exit_code == 0, done.output
+    assert taken == {"swiftness": 2.5, "betas": (0.8, 0.9), "compile": True}
+    assert "How fast it goes." in CliRunner().invoke(small, ["--help"]).stdout
+
+
+def test_the_command_itself_lists_no_setting() -> None:
+    """The parameters of the function that runs are those about the run, and the rest comes."""
+    own = inspect.signature(inspect.unwrap(TRAIN.callback)).parameters
+    assert not own.keys() & {*MODEL, *TRAINING, *DATA}
+
+
+def test_options_stand_over_a_file_and_a_preset() -> None:
+    file = Chosen("copy", {"source": "de"}, {"d_ff": 1, "n_heads": 1}, {"steps": 5, "seed": 1})
+    given = from_command_line(None, {"d_ff": 2, "epochs": 3.0, "target": "fr", "dropout": None})
+    both = given.over(file)
+    assert both == Chosen(
+        "copy",
+        {"source": "de", "target": "fr"},
+        {"d_ff": 2, "n_heads": 1},
+        {"seed": 1, "epochs": 3.0},
+    )
+    assert from_command_line("toy", {}).over(file).data == {}
+    assert from_command_line("toy", {}).over(file).task == "toy"
+
+
+@pytest.mark.parametrize("row", TABLE_3)
+def test_a_preset_is_the_whole_row_of_table_3(row: str) -> None:
+    chosen = from_preset(row)
+    sizes = {"src_vocab_size": 37_000, "tgt_vocab_size": 37_000}
+    assert TransformerConfig(**sizes, **chosen.model) == TransformerConfig.table3(row)
+    assert chosen.training == {"label_smoothing": TABLE_3[row].label_smoothing}
+    assert from_preset("tiny").training == {}

@@ -7,7 +7,8 @@ import pytest
 from tests.data.releases import folder_of, release
 from transformer.data import corpora
 from transformer.data.iwslt import load_iwslt
-from transformer.runs import load_run, result_of_run, train_task
+from transformer.results import result_of_run
+from transformer.runs import load_run, train_task
 from transformer.tasks import LARGE, SMALL, TASKS, iwslt_task, text_task
 
 TINY = {"d_model": 16, "d_ff": 16, "n_heads": 2, "n_layers": 1}

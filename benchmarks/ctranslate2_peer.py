@@ -6,14 +6,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from benchmarks.marian_peer import BOS, EOS, UNKNOWN
 from transformer import Transformer, TransformerConfig
+from transformer.text import BOS_ID, EOS_ID, SPECIALS, UNK_ID
 
 
 def vocabulary(config: TransformerConfig) -> list[str]:
     """A name for each token id: CTranslate2 reads and writes names."""
     names = [f"w{i}" for i in range(config.tgt_vocab_size)]
-    names[config.pad_id], names[BOS], names[EOS], names[UNKNOWN] = "<pad>", "<s>", "</s>", "<unk>"
+    for i, name in zip((config.pad_id, BOS_ID, EOS_ID, UNK_ID), SPECIALS, strict=True):
+        names[i] = name
     return names
 
 

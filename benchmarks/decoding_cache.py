@@ -10,11 +10,11 @@ from torch import Tensor
 from benchmarks.timing import time_in_turn
 from transformer import Transformer, TransformerConfig
 from transformer.decoding import greedy_search
+from transformer.text import BOS_ID, EOS_ID
 
 SHAPE: dict[str, Any] = {"n_layers": 3, "d_model": 256, "d_ff": 1024, "n_heads": 4}
 VOCAB_SIZE = 8000
 N_TOKENS = 60
-BOS, EOS = 1, 2
 BATCH_SIZES = (1, 32)
 SEED = 0
 
@@ -27,7 +27,7 @@ def build_model() -> Transformer:
     model = Transformer(TransformerConfig(VOCAB_SIZE, VOCAB_SIZE, **SHAPE, max_len=128))
     with torch.no_grad():
         # The end mark's logit is then 0, and among 8,000 others there is a larger one.
-        model.output.weight[EOS] = 0
+        model.output.weight[EOS_ID] = 0
     return model.eval()
 
 
@@ -39,7 +39,7 @@ def taught(model: Transformer, src: Tensor) -> list[list[int]]:
     the batch.
     """
     memory = model.encode(src)
-    output = src.new_full((src.size(0), 1), BOS)
+    output = src.new_full((src.size(0), 1), BOS_ID)
     for _ in range(N_TOKENS):
         logits = model.logits(model.decode(output, memory, src))
         output = torch.cat([output, logits[:, -1].argmax(-1, keepdim=True)], dim=1)
@@ -51,7 +51,7 @@ def searches(model: Transformer, src: Tensor) -> dict[str, Search]:
 
     def ours(use_cache: bool) -> list[list[int]]:
         found = greedy_search(
-            model, src, bos_id=BOS, eos_id=EOS, max_len=N_TOKENS, use_cache=use_cache
+            model, src, bos_id=BOS_ID, eos_id=EOS_ID, max_len=N_TOKENS, use_cache=use_cache
         )
         return [hypotheses[0].tokens for hypotheses in found]
 

@@ -9,12 +9,13 @@ import torch
 from torch import Tensor
 
 from benchmarks.ctranslate2_peer import ctranslate2_translator, vocabulary
-from benchmarks.marian_peer import BOS, EOS, marian
+from benchmarks.marian_peer import marian
 from benchmarks.products import products_alone
 from benchmarks.record import peer_versions
 from benchmarks.timing import THREADS, SeparateProcess, limited_threads, ratios, time_in_turn
 from transformer import Transformer, TransformerConfig
 from transformer.decoding import beam_search, greedy_search
+from transformer.text import BOS_ID, EOS_ID
 
 SHAPE: dict[str, Any] = {"n_layers": 3, "d_model": 256, "d_ff": 1024, "n_heads": 4}
 VOCAB_SIZE = 8000
@@ -51,7 +52,7 @@ def our_searches(model: Transformer, threads: int, device: str) -> Callable[...,
     model = model.to(device)
 
     def prepare(src: Tensor, beam_size: int, n_tokens: int) -> Search:
-        limits: dict[str, Any] = {"bos_id": BOS, "eos_id": EOS, "max_len": n_tokens}
+        limits: dict[str, Any] = {"bos_id": BOS_ID, "eos_id": EOS_ID, "max_len": n_tokens}
         src = src.to(device)
 
         def search() -> list[list[int]]:
@@ -80,9 +81,9 @@ def hugging_face_searches(model: Transformer, threads: int, device: str) -> Call
             length_penalty=0.0 if beam_size > 1 else None,
             use_cache=True,
             do_sample=False,
-            decoder_start_token_id=BOS,
-            bos_token_id=BOS,
-            eos_token_id=EOS,
+            decoder_start_token_id=BOS_ID,
+            bos_token_id=BOS_ID,
+            eos_token_id=EOS_ID,
             pad_token_id=model.config.pad_id,
         )
         src = src.to(device)
@@ -129,7 +130,7 @@ BUILD = {
 def scores(model: Transformer, src: Tensor, outputs: list[list[int]]) -> Tensor:
     """The sum of the log-probabilities of each output, by our model in one pass."""
     tokens = torch.tensor(outputs, device=src.device)
-    read = torch.cat([torch.full_like(tokens[:, :1], BOS), tokens[:, :-1]], dim=1)
+    read = torch.cat([torch.full_like(tokens[:, :1], BOS_ID), tokens[:, :-1]], dim=1)
     log_probs = model(src, read).log_softmax(-1)
     return log_probs.gather(-1, tokens[..., None]).sum((1, 2))
 

@@ -7,12 +7,11 @@ import torch
 from torch import Tensor, nn
 
 from transformer import Transformer, TransformerConfig
+from transformer.text import BOS_ID, EOS_ID
 
 # Imported where it is used: the other benchmarks do without it.
 if TYPE_CHECKING:
     from transformers import MarianConfig, MarianMTModel
-
-BOS, EOS, UNKNOWN = 1, 2, 3
 
 
 def marian_config(config: TransformerConfig) -> "MarianConfig":
@@ -45,9 +44,9 @@ def marian_config(config: TransformerConfig) -> "MarianConfig":
         scale_embedding=True,
         max_position_embeddings=c.max_len,
         pad_token_id=c.pad_id,
-        bos_token_id=BOS,
-        eos_token_id=EOS,
-        decoder_start_token_id=BOS,
+        bos_token_id=BOS_ID,
+        eos_token_id=EOS_ID,
+        decoder_start_token_id=BOS_ID,
         forced_eos_token_id=None,
     )
 

@@ -17,13 +17,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from benchmarks.marian_peer import BOS, EOS, marian
+from benchmarks.marian_peer import marian
 from benchmarks.record import peer_versions
 from benchmarks.timing import THREADS, limited_threads, ratios, time_in_turn
 from benchmarks.torch_peer import torch_model
 from transformer import Transformer, TransformerConfig
 from transformer.batching import TokenPair
 from transformer.data.copy_task import CopyTask
+from transformer.text import BOS_ID, EOS_ID
 from transformer.training import (
     Batch,
     label_smoothing_loss,
@@ -71,7 +72,7 @@ def both_batchings(
     pairs: Sequence[TokenPair], n_steps: int, max_tokens: int, pad_id: int
 ) -> dict[str, list[Batch]]:
     """The same sentences in as many batches: grouped by length as ours, and at random."""
-    marks = {"bos_id": BOS, "eos_id": EOS, "pad_id": pad_id}
+    marks = {"bos_id": BOS_ID, "eos_id": EOS_ID, "pad_id": pad_id}
     grouped = list(islice(token_batches(pairs, max_tokens, seed=SEED), n_steps))
     order = [i for indices in grouped for i in indices]
     random.Random(SEED).shuffle(order)

@@ -14,13 +14,14 @@ from torch.utils.flop_counter import FlopCounterMode
 import benchmarks.__main__ as command
 from benchmarks import decoding_cache, decoding_peers, gpu, record, training_peers
 from benchmarks.ctranslate2_peer import ctranslate2_translator, vocabulary
-from benchmarks.marian_peer import BOS, EOS, marian
+from benchmarks.marian_peer import marian
 from benchmarks.products import products_alone
 from benchmarks.timing import limited_threads, ratios, time_in_turn
 from benchmarks.torch_peer import torch_model
 from tests.helpers import PAD, sentences, small_config, small_model
 from transformer import Transformer
 from transformer.decoding import greedy_search
+from transformer.text import BOS_ID, EOS_ID
 
 QUICK = sorted(set(command.BENCHMARKS) - {"gpu", "widget_frames"})
 TINY = {"n_layers": 1, "d_model": 16, "d_ff": 24, "n_heads": 2, "dropout": 0.1}
@@ -161,7 +162,7 @@ def test_ctranslate2_finds_the_tokens_that_we_find(norm: str) -> None:
     translator = ctranslate2_translator(model, threads=1)
     source = [[names[i] for i in row] for row in src.tolist()]
     found = translator.translate_batch(source, beam_size=1, max_decoding_length=8)
-    expected = greedy_search(model, src, bos_id=BOS, eos_id=EOS, max_len=8)
+    expected = greedy_search(model, src, bos_id=BOS_ID, eos_id=EOS_ID, max_len=8)
     tokens = [[names.index(name) for name in result.hypotheses[0]] for result in found]
     assert tokens == [hypotheses[0].tokens for hypotheses in expected]
     assert len({tuple(row) for row in tokens}) > 1  # so that agreeing means something
@@ -275,7 +276,7 @@ def test_of_equally_good_outputs_any_may_win_but_not_in_most_sentences(
 def test_the_score_of_an_output_is_that_of_the_search() -> None:
     model = decoding_peers.build_model(**TINY)
     src = torch.randint(4, 50, (3, 5))
-    found = [h[0] for h in greedy_search(model, src, bos_id=BOS, eos_id=EOS, max_len=4)]
+    found = [h[0] for h in greedy_search(model, src, bos_id=BOS_ID, eos_id=EOS_ID, max_len=4)]
     scores = decoding_peers.scores(model, src, [hypothesis.tokens for hypothesis in found])
     assert scores.tolist() == pytest.approx([h.score for h in found], abs=1e-4)
 

@@ -25,7 +25,7 @@ from transformer.options import (
     options,
     with_options,
 )
-from transformer.runs import RunError, average_run, keep_scores, load_run, train_task
+from transformer.runs import RunError, average_run, keep_scores, load_run, score_name, train_task
 from transformer.runtime import pick_device
 from transformer.settings import settings_of
 from transformer.tasks import TASKS, chosen_split, fetch_data, kind_of, splits_of_run
@@ -263,8 +263,7 @@ def _score(
         scores = translator.evaluate(
             text.source, text.target, beam_size=beam, length_penalty=length_penalty
         )
-        name += f" beam {beam}" if beam > 1 else ""
-        name += f" alpha {length_penalty:g}" if beam > 1 and length_penalty != 0.6 else ""
+        name = score_name(name, beam, length_penalty)
         keep_scores(run, name, scores.to_dict())
         yield (
             f"{name}: BLEU {scores.bleu:.1f}, chrF {scores.chrf:.1f}, "

@@ -111,6 +111,14 @@ def average_run(folder: Path | str, last: int, out: Path | str | None = None) ->
     return out
 
 
+def score_name(split: str, beam_size: int = 1, length_penalty: float = 0.6) -> str:
+    """What the scores of a split are called: "test", "test beam 4", "test beam 4 alpha 1"."""
+    if beam_size == 1:
+        return split
+    alpha = f" alpha {length_penalty:g}" if length_penalty != 0.6 else ""
+    return f"{split} beam {beam_size}{alpha}"
+
+
 def keep_scores(folder: Path, name: str, scores: dict[str, Any]) -> None:
     """Put the scores of a split beside those that the run folder has."""
     path = folder / "scores.json"

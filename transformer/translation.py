@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from transformer.batching import pad, token_batches
-from transformer.decoding import Hypothesis, beam_search, greedy_search, sample
+from transformer.decoding import EXTRA_LENGTH, Hypothesis, beam_search, greedy_search, sample
 from transformer.evaluation import Scores, score
 from transformer.introspect import record_attention
 from transformer.model import Transformer
@@ -18,9 +18,6 @@ from transformer.weights import load_model, save_model
 
 # One of decoding's searches, its own settings given: (model, src, bos_id=, eos_id=, max_len=).
 Search = Callable[..., list[list[Hypothesis]]]
-
-# Section 6.1: the output may be as long as the input and 50 tokens more.
-EXTRA_LENGTH = 50
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,13 @@
 
 from transformer.decoding.beam import beam_search
 from transformer.decoding.cache import KeyValueCache
-from transformer.decoding.generate import Hypothesis
+from transformer.decoding.generate import EXTRA_LENGTH, Hypothesis
 from transformer.decoding.greedy import greedy_search
 from transformer.decoding.sampling import sample
 from transformer.decoding.tree import SearchTree
 
 __all__ = [
+    "EXTRA_LENGTH",
     "Hypothesis",
     "KeyValueCache",
     "SearchTree",

@@ -11,6 +11,8 @@ from transformer.decoding.steps import Steps
 from transformer.introspect import pause_recording
 from transformer.model import Transformer
 
+EXTRA_LENGTH = 50  # section 6.1: so many tokens more than the input may the output have
+
 # The logits (rows, vocab) -> the next token of each row, and its log-probability.
 Choose = Callable[[Tensor], tuple[Tensor, Tensor]]
 

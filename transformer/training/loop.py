@@ -13,6 +13,7 @@ from transformer.batching import Batch, TokenPair
 from transformer.config import TransformerConfig
 from transformer.model import Transformer
 from transformer.runtime import pick_device
+from transformer.text import BOS_ID, EOS_ID
 from transformer.training import stopping
 from transformer.training.distributed import Workers, own_device
 from transformer.training.loader import BatchLoader
@@ -57,8 +58,8 @@ class Trainer:
         pairs: Sequence[TokenPair],
         config: TrainingConfig,
         *,
-        bos_id: int = 1,
-        eos_id: int = 2,
+        bos_id: int = BOS_ID,
+        eos_id: int = EOS_ID,
         device: torch.device | str | None = None,
         run_dir: Path | str | None = None,
         evaluate: Callable[[Transformer], Metrics] | None = None,

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from transformer.batching import TokenPair, make_batch, token_batches
 from transformer.model import Transformer
+from transformer.text import BOS_ID, EOS_ID
 
 
 def label_smoothing_loss(
@@ -56,8 +57,8 @@ def validation_loss(
     pairs: Sequence[TokenPair],
     *,
     smoothing: float,
-    bos_id: int = 1,
-    eos_id: int = 2,
+    bos_id: int = BOS_ID,
+    eos_id: int = EOS_ID,
     max_tokens: int = 4096,
 ) -> dict[str, float]:
     """Losses per target token, in nats, and the perplexity; the model in evaluation mode.

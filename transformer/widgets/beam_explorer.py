@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import torch
 import traitlets
 
-from transformer.decoding import SearchTree, beam_search
+from transformer.decoding import EXTRA_LENGTH, SearchTree, beam_search
 from transformer.decoding.beam import penalty
 from transformer.model import Transformer
 from transformer.text import SPACE
@@ -84,7 +84,7 @@ class BeamExplorer(Widget):
         eos_id: int,
         beam_sizes: Sequence[int] = (1, 2, 3, 4, 5),
         length_penalty: float = 0.6,
-        extra_length: int = 50,
+        extra_length: int = EXTRA_LENGTH,
         **settings: Any,
     ) -> None:
         sizes = list(beam_sizes)

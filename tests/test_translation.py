@@ -1,9 +1,12 @@
 """Text in, text out, and its scores."""
 
+from functools import partial
+
 import pytest
 import torch
 
 from transformer import Transformer, TransformerConfig
+from transformer.decoding import beam_search, greedy_search
 from transformer.evaluation import score
 from transformer.text import EOS_ID, WordTokenizer
 from transformer.translation import Translator
@@ -81,7 +84,9 @@ def test_samples_with_one_token_to_draw_from_are_the_translation(translator: Tra
         assert [len(some) for some in drawn] == [2, 0, 2, 2]
         firsts = [some[0][0] if some else "" for some in drawn]
         assert firsts == translator.translate(texts)
-        assert all(some[0] == some[1] for some in drawn if some)
+        for (text, number), (again, other) in (some for some in drawn if some):
+            assert again == text
+            assert other == pytest.approx(number, abs=1e-4)  # rows of a batch are rounded apart
 
 
 def test_a_seed_draws_the_same_samples_again(translator: Translator) -> None:
@@ -114,6 +119,15 @@ def test_bad_settings_of_samples_are_named(translator: Translator, settings, mes
         translator.sample(["ein Hund"], **settings)
     with pytest.raises(ValueError, match=r"line 2 has 12 tokens, more than the model takes"):
         translator.sample(["Hund", "Hund " * 12], unit="line")
+
+
+def test_any_search_can_be_made_with_texts(translator: Translator) -> None:
+    texts = ["ein Hund läuft .", "", "Hund"]
+    beam = partial(beam_search, beam_size=3, length_penalty=0.6, n_best=2)
+    assert translator.search(texts, beam, rows=3) == translator.n_best(texts, 2, beam_size=3)
+    greedy = translator.search(texts, greedy_search)
+    assert [len(found) for found in greedy] == [1, 0, 1]
+    assert [found[0][0] if found else "" for found in greedy] == translator.translate(texts)
 
 
 def test_the_longest_allowed_sentence_is_translated(translator: Translator) -> None:

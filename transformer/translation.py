@@ -75,8 +75,46 @@ class Translator:
         search: Search = greedy_search
         if beam_size != 1:
             search = partial(beam_search, beam_size=beam_size, length_penalty=length_penalty)
-        found = self._search(texts, search, beam_size, max_tokens, unit=unit)
-        return [self.tokenizer.decode(best[0].tokens) if best else "" for best in found]
+        found = self.search(texts, search, rows=beam_size, max_tokens=max_tokens, unit=unit)
+        return [best[0][0] if best else "" for best in found]
+
+    def search(
+        self,
+        texts: Sequence[str],
+        search: Search,
+        *,
+        rows: int = 1,
+        max_tokens: int = 4096,
+        unit: str = "sentence",
+    ) -> list[list[tuple[str, float]]]:
+        """What a search finds for each sentence: its hypotheses as text, with their scores.
+
+        Args:
+            texts: the sentences; nothing is found for an empty one.
+            search: any of `decoding`, its own settings bound: partial(beam_search, ...).
+            rows: how many prefixes it keeps of each sentence; `max_tokens` counts each.
+            max_tokens: of a batch.
+            unit: what an error message calls a text.
+
+        Raises:
+            ValueError: a sentence is too long; the message gives its number.
+        """
+        sources = {
+            i: self._encode(text, f"{unit} {i + 1}") for i, text in enumerate(texts) if text.strip()
+        }
+        numbers = list(sources)
+        outputs: list[list[tuple[str, float]]] = [[] for _ in texts]
+        # A wide beam does not forbid a sentence.
+        budget = max([max_tokens // max(rows, 1), *(len(ids) + 1 for ids in sources.values())])
+        for group in token_batches([(ids, ()) for ids in sources.values()], budget):
+            indices = [numbers[k] for k in group]
+            src = pad([[*sources[i], EOS_ID] for i in indices], self.model.config.pad_id)
+            max_len = min(src.size(1) + EXTRA_LENGTH, self.model.config.max_len)
+            limits = {"bos_id": BOS_ID, "eos_id": EOS_ID, "max_len": max_len}
+            found = search(self.model, src.to(self._device), **limits)
+            for i, hypotheses in zip(indices, found, strict=True):
+                outputs[i] = [(self.tokenizer.decode(h.tokens), h.score) for h in hypotheses]
+        return outputs
 
     def n_best(
         self,
@@ -96,7 +134,7 @@ class Translator:
             ValueError: n is more than beam_size, or a sentence is too long.
         """
         search = partial(beam_search, beam_size=beam_size, length_penalty=length_penalty, n_best=n)
-        return self._texts_and_scores(self._search(texts, search, beam_size, max_tokens))
+        return self.search(texts, search, rows=beam_size, max_tokens=max_tokens)
 
     def sample(
         self,
@@ -134,7 +172,7 @@ class Translator:
             sample, n_samples=n_samples, temperature=temperature, top_k=top_k, top_p=top_p,
             generator=generator,
         )  # fmt: skip
-        return self._texts_and_scores(self._search(texts, search, n_samples, max_tokens, unit=unit))
+        return self.search(texts, search, rows=n_samples, max_tokens=max_tokens, unit=unit)
 
     def evaluate(
         self,
@@ -185,38 +223,6 @@ class Translator:
     @property
     def _device(self) -> torch.device:
         return next(self.model.parameters()).device
-
-    def _search(
-        self,
-        texts: Sequence[str],
-        search: Search,
-        rows: int,
-        max_tokens: int,
-        *,
-        unit: str = "sentence",
-    ) -> list[list[Hypothesis]]:
-        """The hypotheses for each text, none for an empty one; `rows` are searched for each."""
-        sources = {
-            i: self._encode(text, f"{unit} {i + 1}") for i, text in enumerate(texts) if text.strip()
-        }
-        numbers = list(sources)
-        outputs: list[list[Hypothesis]] = [[] for _ in texts]
-        # A wide beam does not forbid a sentence.
-        budget = max([max_tokens // max(rows, 1), *(len(ids) + 1 for ids in sources.values())])
-        for group in token_batches([(ids, ()) for ids in sources.values()], budget):
-            indices = [numbers[k] for k in group]
-            src = pad([[*sources[i], EOS_ID] for i in indices], self.model.config.pad_id)
-            max_len = min(src.size(1) + EXTRA_LENGTH, self.model.config.max_len)
-            limits = {"bos_id": BOS_ID, "eos_id": EOS_ID, "max_len": max_len}
-            found = search(self.model, src.to(self._device), **limits)
-            for i, hypotheses in zip(indices, found, strict=True):
-                outputs[i] = hypotheses
-        return outputs
-
-    def _texts_and_scores(
-        self, found: Sequence[Sequence[Hypothesis]]
-    ) -> list[list[tuple[str, float]]]:
-        return [[(self.tokenizer.decode(h.tokens), h.score) for h in some] for some in found]
 
     def _encode(self, text: str, name: str) -> list[int]:
         """The token ids; the message of what is wrong with the text calls it by the name."""

@@ -1,118 +1,166 @@
-"""What `make book` says and does on machines that lack something."""
+"""What `make setup` does and says, on machines that lack something too."""
 
-import json
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tools import environment
+from tools.environment import SetupError, create, install, installed, main, wanted
 
 ROOT = Path(__file__).resolve().parents[2]
+# In the place of the environment's Python: notes how it was called, and says what pip would say.
+PYTHON = """#!/bin/sh
+echo "$@" "[$PYTHONPATH$PIP_TARGET]" >> "{calls}"
+echo "Downloading torch-1.whl (190.5 MB)"
+echo "{says}"
+exit {code}
+"""
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """A folder with the two files that decide what is installed."""
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to set up, whose environments are made in no time, with a Python of our own."""
+    root = tmp_path / "project"
+    root.mkdir()
     for name in ("requirements.txt", "pyproject.toml"):
-        shutil.copy(ROOT / name, tmp_path / name)
-    return tmp_path
+        shutil.copy(ROOT / name, root / name)
+    monkeypatch.setattr(environment, "create", lambda venv: python(root))
+    return root
 
 
-@pytest.fixture
-def fake_venv(project: Path) -> Path:
-    """A `.venv` whose Python runs, without its stamp."""
-    binary = project / ".venv" / "bin"
-    binary.mkdir(parents=True)
-    (binary / "python").symlink_to(sys.executable)
-    return project / ".venv"
+def python(root: Path, says: str = "Installing collected packages", code: int = 0) -> None:
+    """Puts a Python into the project's environment."""
+    path = root / ".venv/bin/python"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(PYTHON.format(calls=root / "calls", says=says, code=code))
+    path.chmod(0o755)
 
 
-def stamp(venv: Path) -> None:
-    (venv / environment.STAMP).write_text(json.dumps(environment.wanted(venv.parent)))
+def calls(root: Path) -> list[str]:
+    return (root / "calls").read_text().splitlines()
 
 
-def test_old_python_is_told_what_to_install(monkeypatch, capsys) -> None:
-    monkeypatch.setattr(sys, "version_info", (3, 9, 2))
-    monkeypatch.setattr(environment, "newer_python", lambda: None)
-    assert environment.main() == 1
-    said = capsys.readouterr().err
-    assert "This Python is 3.9" in said
-    assert "needs Python 3.11 or newer" in said
-    assert "make book PYTHON=" in said
+def test_the_pins_are_installed_and_then_the_package_itself(project, monkeypatch, capsys) -> None:
+    monkeypatch.setenv("PYTHONPATH", "/elsewhere")
+    monkeypatch.setenv("PIP_TARGET", "/elsewhere")
+    install(project)
+    first, second = calls(project)
+    assert first.startswith("-m pip install") and first.endswith("-r requirements.txt []")
+    assert second.endswith("--no-deps --no-build-isolation -e . []")
+    said = capsys.readouterr().out
+    assert "  torch (190.5 MB)\n  installing\n" in said and "Set up .venv in" in said
 
 
-def test_old_python_hands_over_to_a_newer_one(monkeypatch) -> None:
-    calls: list[list[str]] = []
-    monkeypatch.setattr(sys, "version_info", (3, 9, 2))
-    monkeypatch.setattr(environment, "newer_python", lambda: "/usr/bin/python3.12")
-    monkeypatch.setattr(subprocess, "call", lambda command: calls.append(command) or 0)
-    assert environment.main() == 0
-    assert calls == [["/usr/bin/python3.12", "-m", "tools.environment"]]
-
-
-def test_file_has_no_syntax_that_an_old_python_cannot_read() -> None:
-    source = (ROOT / "tools" / "environment.py").read_text()
-    compile(source, "environment.py", "exec", dont_inherit=True, _feature_version=7)
-
-
-def test_complete_installation_is_current_until_a_pin_changes(project, fake_venv) -> None:
-    assert environment.installed(project) == {}
-    stamp(fake_venv)
-    assert environment.installed(project) == environment.wanted(project)
+def test_a_second_call_does_nothing_until_a_pin_changes(project, capsys) -> None:
+    install(project)
+    capsys.readouterr()
+    install(project)
+    assert (len(calls(project)), capsys.readouterr().out) == (2, "")
     with (project / "requirements.txt").open("a") as pins:
         pins.write("another==1.0\n")
-    assert environment.installed(project) != environment.wanted(project)
+    install(project)
+    assert len(calls(project)) == 4
+    assert installed(project) == wanted(project)
 
 
-def test_environment_whose_python_is_gone_is_not_current(project, fake_venv) -> None:
-    stamp(fake_venv)
-    (fake_venv / "bin" / "python").unlink()
-    assert environment.installed(project) == {}
+def test_new_pins_go_into_the_environment_that_another_python_or_folder_makes_anew(
+    project, monkeypatch
+) -> None:
+    install(project)
+    made = []
+    monkeypatch.setattr(environment, "create", made.append)
+    with (project / "requirements.txt").open("a") as pins:
+        pins.write("another==1.0\n")
+    install(project)
+    assert made == []
+    with monkeypatch.context() as changed:
+        changed.setattr(sys, "version", "4.0")
+        install(project)
+    assert made == [project / ".venv"]
+    moved = project.rename(project.with_name("moved"))
+    install(moved)
+    assert made[1:] == [moved / ".venv"]
 
 
-def test_interrupted_installation_leaves_no_stamp(project, fake_venv, monkeypatch) -> None:
-    stamp(fake_venv)
+def test_an_environment_whose_python_is_gone_is_not_complete(project) -> None:
+    install(project)
+    (project / ".venv/bin/python").unlink()
+    (project / ".venv/bin/python").symlink_to("/gone/python3")
+    assert installed(project) == []
+
+
+def test_an_interrupted_installation_leaves_no_stamp(project, monkeypatch) -> None:
+    install(project)
     (project / "requirements.txt").write_text("changed==1.0\n")
 
-    def interrupted(root: Path, arguments: list[str]) -> None:
+    def interrupted(root: Path, *arguments: str) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(environment, "run_pip", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        environment.install(project)
-    assert environment.installed(project) == {}
+        install(project)
+    assert installed(project) == []
+
+
+def test_when_pip_fails_its_last_words_and_what_to_do_are_said(
+    project, monkeypatch, capsys
+) -> None:
+    says = "ERROR: No matching distribution found for torch==2.13.0"
+    monkeypatch.setattr(environment, "create", lambda venv: python(project, says, code=1))
+    with pytest.raises(SetupError, match="pip could not install") as raised:
+        install(project)
+    assert says in capsys.readouterr().err
+    for advice in ("check the network", "HTTPS_PROXY", "try another Python", "GiB are free"):
+        assert advice in str(raised.value)
+    assert says in (project / ".venv/install.log").read_text()
+    assert installed(project) == []
 
 
 def test_little_disk_is_refused_before_anything_is_written(project, monkeypatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(9, 8, 2**30))
-    with pytest.raises(environment.SetupError, match=r"needs 4 GiB; 1\.0 are free"):
-        environment.install(project)
+    with pytest.raises(SetupError, match=r"needs 4 GiB; 1\.0 are free"):
+        install(project)
     assert not (project / ".venv").exists()
 
 
-def test_missing_venv_module_names_the_package(project, monkeypatch) -> None:
-    failed = subprocess.CompletedProcess([], 1, stdout="ensurepip is not available")
-    monkeypatch.setattr(subprocess, "run", lambda *args, **kwargs: failed)
+def test_without_a_venv_module_the_package_is_named(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
     monkeypatch.setattr(environment.os, "geteuid", lambda: 1000)
-    with pytest.raises(environment.SetupError, match=r"apt-get install python3\.\d+-venv"):
-        environment.create(project / ".venv")
-    assert not (project / ".venv").exists()
+    with pytest.raises(SetupError, match=r"apt-get install python3\.\d+-venv"):
+        create(tmp_path / ".venv")
+    assert not (tmp_path / ".venv").exists()
+
+
+def test_an_old_python_is_told_what_to_install(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(sys, "version_info", (3, 9, 2, "final", 0))
+    assert main() == 1
+    said = capsys.readouterr().err
+    assert "This Python is 3.9, and the book needs Python 3.11 or newer" in said
+    assert "make book PYTHON=" in said
 
 
 @pytest.mark.parametrize(
-    ("log", "sentence"),
+    ("error", "code", "sentence"),
     [
-        ("OSError: [Errno 28] No space left on device", "The disk is full"),
-        ("NameResolutionError: Temporary failure in name resolution", "Check the network"),
-        ("ERROR: No matching distribution found for torch==2.13.0", "Try another Python"),
-        ("something else\nwent wrong", "went wrong"),
+        (SetupError("Install it."), 1, "Setting up failed. Install it."),
+        (OSError(28, "No space left on device"), 1, "No space left on device"),
+        (KeyboardInterrupt(), 130, "the next call starts the installation again"),
     ],
 )
-def test_failures_of_pip_become_sentences(log: str, sentence: str) -> None:
-    assert sentence in environment.explain(log)
+def test_every_end_is_a_sentence(monkeypatch, capsys, error, code, sentence) -> None:
+    def failing(root: Path) -> None:
+        raise error
+
+    monkeypatch.setattr(environment, "install", failing)
+    assert main() == code
+    assert sentence in capsys.readouterr().err
+
+
+def test_the_file_has_no_syntax_that_an_old_python_cannot_read() -> None:
+    source = (ROOT / "tools" / "environment.py").read_text()
+    compile(source, "environment.py", "exec", dont_inherit=True, _feature_version=7)
 
 
 def test_pins_are_exact_and_of_any_machine() -> None:

@@ -114,6 +114,17 @@ def test_shares_are_neighbours_of_nearly_one_size():
             assert max(map(len, shares)) - min(map(len, shares)) <= 1
 
 
+def test_each_process_and_each_new_start_draws_numbers_of_its_own():
+    workers, drawn = Workers(), []
+    for step in (0, 100):
+        for workers.rank in range(4):
+            workers.seed(5, step)
+            drawn.append(float(torch.rand(())))
+    assert len(set(drawn)) == 8
+    torch.manual_seed(5)
+    assert drawn[0] == float(torch.rand(()))  # the first one's are those of a run alone
+
+
 def test_alone_there_is_nothing_to_wait_for(monkeypatch):
     for name in ("RANK", "WORLD_SIZE"):
         monkeypatch.delenv(name, raising=False)

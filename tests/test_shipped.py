@@ -1,4 +1,4 @@
-"""The model that comes with the book: small, traceable, as good as its card says."""
+"""The models that come with the book: small, traceable, as good as their cards say."""
 
 import json
 from pathlib import Path
@@ -8,15 +8,19 @@ import torch
 
 from tools.publish_model import LARGEST, card
 from transformer.data.multi30k import load_multi30k
+from transformer.data.toy_german import toy_german
 from transformer.shipped import shipped_folder, shipped_model
+from transformer.tasks import toy_german_splits
 from transformer.weights import load_tensors
 
 TEST = "test_2016_flickr"
+SIZES = {"multi30k_de_en": LARGEST, "toy_german": 2 * 2**20}  # bytes, at most
 
 
-def test_it_is_small_and_in_float16() -> None:
-    path = shipped_folder() / "model.safetensors"
-    assert path.stat().st_size <= LARGEST == 16 * 2**20
+@pytest.mark.parametrize(("name", "size"), SIZES.items())
+def test_they_are_small_and_in_float16(name: str, size: int) -> None:
+    path = shipped_folder(name) / "model.safetensors"
+    assert path.stat().st_size <= size <= 16 * 2**20
     tensors, _ = load_tensors(path)
     assert {tensor.dtype for tensor in tensors.values()} == {torch.float16}
 
@@ -29,25 +33,40 @@ def test_it_computes_in_float32_and_translates() -> None:
     assert "snow" in translation.lower()
 
 
-def test_its_card_says_where_it_comes_from() -> None:
-    folder = shipped_folder()
+@pytest.mark.parametrize(
+    ("name", "test", "score", "licence"),
+    [
+        ("multi30k_de_en", TEST, "bleu", "not for commercial use"),
+        ("toy_german", "test_combinations", "exact", "MIT licence"),
+    ],
+)
+def test_the_cards_say_where_they_come_from(name: str, test: str, score: str, licence: str) -> None:
+    folder = shipped_folder(name)
     facts, scores = (json.loads((folder / f).read_text()) for f in ("config.json", "scores.json"))
     text = (folder / "README.md").read_text()
-    for known in (facts["command"], facts["commit"], facts["hardware"], "not for commercial use"):
+    for known in (facts["command"], facts["commit"], facts["hardware"], licence):
         assert known in text
     assert not facts["commit"].endswith("dirty")
-    assert (
-        f"| {TEST} | {scores[TEST]['bleu']:.1f} | {scores[f'{TEST} beam 4']['bleu']:.1f} |" in text
-    )
-    assert scores[TEST]["signature"] in text
+    greedy, beam = (scores[f"{test}{search}"][score] for search in ("", " beam 4"))
+    shown = "| {} | {:.1f} | {:.1f} |" if score == "bleu" else "| {} | {:.1%} | {:.1%} |"
+    assert shown.format(test, greedy, beam) in text
     size = (folder / "model.safetensors").stat().st_size
-    assert text == card(facts, scores, shipped_model().model.n_parameters(), size)
+    assert text == card(facts, scores, shipped_model(name).model.n_parameters(), size)
 
 
 def test_it_has_learned_what_it_needs_for_35_bleu() -> None:
     scores = json.loads((shipped_folder() / "scores.json").read_text())
     assert scores[f"{TEST} beam 4"]["bleu"] >= 35
     assert scores[f"{TEST} beam 4"]["n_sentences"] == 1000
+
+
+def test_the_toy_model_has_learned_its_task() -> None:
+    name, splits = "test_combinations", toy_german_splits(toy_german(n_train=10_000))
+    said = json.loads((shipped_folder("toy_german") / "scores.json").read_text())[name]
+    scores = shipped_model("toy_german").evaluate(splits[name].source, splits[name].target)
+    assert scores.exact >= 0.99
+    assert scores.exact == pytest.approx(said["exact"], abs=0.002)  # another CPU rounds otherwise
+    assert said["n_sentences"] == len(splits[name]) == 1000
 
 
 @pytest.mark.slow

@@ -1,25 +1,82 @@
-"""Makes a finished run the model that comes with the book: small weights and a model card.
+"""Makes a finished run a model that comes with the book: small weights and a model card.
 
-Use: python -m tools.publish_model RUN_FOLDER book/models/NAME --data FOLDER
+Use: python -m tools.publish_model RUN_FOLDER book/models/NAME [--data FOLDER]
 """
 
 import argparse
 import json
 import sys
 import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from transformer.data.parallel import DataError
+from transformer.data.parallel import DataError, ParallelText
 from transformer.files import FileError, write_atomically
-from transformer.runs import RunError, load_run, score_name
-from transformer.tasks import multi30k_splits
+from transformer.runs import RunError, load_run
+from transformer.tasks import multi30k_splits, toy_german_splits
 from transformer.translation import Translator
 from transformer.weights import model_tensors, save_tensors
 
 LARGEST = 16 * 2**20  # bytes of weights that a clone of the repository may cost
 BEAMS = (1, 4)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a model card says of the task, with the texts that the model is judged by.
+
+    Attributes:
+        splits: makes these texts; takes the folder with the data.
+        tokens: of its vocabulary.
+        score: what its table of scores shows, "bleu" or "exact".
+    """
+
+    title: str
+    purpose: str
+    tokens: str
+    data: str
+    score: str
+    limits: str
+    splits: Callable[[Path | None], dict[str, ParallelText]]
+
+
+SUBJECTS = {
+    "multi30k": Subject(
+        title="A small Transformer for German captions",
+        purpose="""\
+Translates German captions of photographs into English. It comes with the book so that every reader
+has a trained model to look into: no download, no training.""",
+        tokens="byte-pair tokens",
+        data="""\
+The 29,000 training pairs of Multi30k (Elliott et al. 2016), task 1: captions of Flickr30k and their
+translations. The data are free for research and education, not for commercial use; the weights were
+learned from them, and are given for the same purposes.""",
+        score="bleu",
+        limits="""\
+It has read nothing but captions: short sentences in the present tense about people, dogs and what
+they do outdoors. Other text it translates badly, and fluently so. What it has learned about people,
+it has learned from what describers of photographs assume. It is there to be looked into.""",
+        splits=lambda data: multi30k_splits(data),
+    ),
+    "toy": Subject(
+        title="A small Transformer for toy German",
+        purpose="""\
+Translates the sentences of a small grammar of German into English. It comes with the book so that a
+page can look into a model that has learned its task whole, without training it for minutes.""",
+        tokens="words",
+        data="""\
+Sentence pairs that `transformer/data/toy_german` draws from a grammar of our own: from one seed the
+same ones wherever it runs. They are part of the project, as these weights are: MIT licence.""",
+        score="exact",
+        limits="""\
+It knows the words and the sentences of its grammar, and no German that people write. Of sentences
+longer than those that it was trained on it gets many wrong. It is there to be looked into.""",
+        splits=lambda data: toy_german_splits(),
+    ),
+}
 
 
 def publish(run: Path, out: Path, data: Path | None) -> dict[str, Any]:
@@ -33,11 +90,13 @@ def publish(run: Path, out: Path, data: Path | None) -> dict[str, Any]:
     translator, facts = load_run(run)
     if str(facts["commit"]).endswith("dirty"):
         raise ValueError(f"{run} was trained by files that no commit holds: commit, train again")
-    if facts["task"] != "multi30k":
-        raise ValueError(f"{run} learned the task {facts['task']}; the card describes multi30k")
+    if facts["task"] not in SUBJECTS:
+        raise ValueError(
+            f"{run} learned the task {facts['task']}; there are cards for {', '.join(SUBJECTS)}"
+        )
     if out.exists():
         raise ValueError(f"{out} is there already; remove it, or name another folder")
-    splits = multi30k_splits(data)
+    splits = SUBJECTS[facts["task"]].splits(data)
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent) as unfinished:
         made = Path(unfinished, out.name)
@@ -53,7 +112,7 @@ def publish(run: Path, out: Path, data: Path | None) -> dict[str, Any]:
             )
         rounded = Translator.load(made)
         scores = {
-            score_name(name, beam): rounded.evaluate(
+            f"{name} beam {beam}" if beam > 1 else name: rounded.evaluate(
                 text.source, text.target, beam_size=beam
             ).to_dict()
             for name, text in splits.items()
@@ -71,15 +130,19 @@ def publish(run: Path, out: Path, data: Path | None) -> dict[str, Any]:
 
 def card(facts: dict[str, Any], scores: dict[str, Any], n_parameters: int, size: int) -> str:
     """The model card: what it is, where it comes from, how good it is, what it is not for."""
-    config, versions = facts["config"], facts["versions"]
+    subject, config, versions = SUBJECTS[facts["task"]], facts["config"], facts["versions"]
     averaged = facts.get("averaged")
     mean = (
         f"These weights are the mean of its last {len(averaged)} checkpoints. " if averaged else ""
     )
     remark = f"The run was {facts['remark']}. " if "remark" in facts else ""
     signature = next(iter(scores.values()))["signature"]
+    shown = {
+        name: f"{score['bleu']:.1f}" if subject.score == "bleu" else f"{score['exact']:.1%}"
+        for name, score in scores.items()
+    }
     rows = "\n".join(
-        f"| {name} | {scores[name]['bleu']:.1f} | {scores[f'{name} beam 4']['bleu']:.1f} |"
+        f"| {name} | {shown[name]} | {shown[f'{name} beam 4']} |"
         for name in scores
         if not name.endswith("beam 4")
     )
@@ -87,20 +150,24 @@ def card(facts: dict[str, Any], scores: dict[str, Any], n_parameters: int, size:
         f"Encoder-decoder Transformer, {n_parameters:,} parameters: {config['n_layers']} layers, "
         f"d_model {config['d_model']}, d_ff {config['d_ff']}, {config['n_heads']} heads, "
         f"{config['norm']}-norm, {config['positions']} positions, one vocabulary of "
-        f"{config['src_vocab_size']:,} byte-pair tokens for both languages. Weights: safetensors, "
+        f"{config['src_vocab_size']:,} {subject.tokens} for both languages. Weights: safetensors, "
         f"float16, {size / 2**20:.1f} MB."
     )
     origin = (
         f"Commit {facts['commit']}, seed {facts['training']['seed']}, "
         f"{facts['training']['steps']:,} steps on {facts['hardware']} "
-        f"({facts['threads']} threads), "
+        f"({facts['threads']} {'thread' if facts['threads'] == 1 else 'threads'}), "
         f"Python {facts['python']}, torch {versions['torch']}, tokenizers "
         f"{versions['tokenizers']}. {mean}{remark}All settings: `config.json`."
     )
-    return f"""# A small Transformer for German captions
+    weights = "the rounded weights as they lie here"
+    judged = {
+        "bleu": f"sacreBLEU of {weights}, signature `{signature}`.",
+        "exact": f"The share of sentences that {weights} translate without a mistake.",
+    }
+    return f"""# {subject.title}
 
-Translates German captions of photographs into English. It comes with the book so that every reader
-has a trained model to look into: no download, no training.
+{subject.purpose}
 
 ## Model
 
@@ -116,13 +183,11 @@ has a trained model to look into: no download, no training.
 
 ## Data
 
-The 29,000 training pairs of Multi30k (Elliott et al. 2016), task 1: captions of Flickr30k and their
-translations. The data are free for research and education, not for commercial use; the weights were
-learned from them, and are given for the same purposes.
+{subject.data}
 
 ## Scores
 
-sacreBLEU of the rounded weights as they lie here, signature `{signature}`.
+{judged[subject.score]}
 
 | test set | greedy | beam 4 |
 | --- | --- | --- |
@@ -130,9 +195,7 @@ sacreBLEU of the rounded weights as they lie here, signature `{signature}`.
 
 ## Limits
 
-It has read nothing but captions: short sentences in the present tense about people, dogs and what
-they do outdoors. Other text it translates badly, and fluently so. What it has learned about people,
-it has learned from what describers of photographs assume. It is there to be looked into.
+{subject.limits}
 """
 
 
@@ -149,7 +212,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 1
     for name, score in scores.items():
-        print(f"{name}: BLEU {score['bleu']:.1f}")
+        print(f"{name}: BLEU {score['bleu']:.1f}, {score['exact']:.1%} exactly right")
     return 0
 
 

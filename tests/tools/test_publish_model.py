@@ -61,6 +61,19 @@ def test_what_cannot_be_told_is_not_published(
     assert not (tmp_path / "models").exists()
 
 
+def test_a_model_of_the_toy_grammar_is_judged_by_sentences_that_are_right_as_a_whole(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.setattr(publish_model, "toy_german_splits", lambda: SPLITS)
+    change(run, task="toy")
+    out = tmp_path / "models" / "toy"
+    assert publish_model.main([str(run), str(out)]) == 0
+    assert "valid: BLEU" in capsys.readouterr().out
+    text = (out / "README.md").read_text()
+    assert "# A small Transformer for toy German" in text
+    assert "| valid | 0.0% | 0.0% |" in text
+
+
 def test_too_large_a_model_leaves_nothing_behind(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:

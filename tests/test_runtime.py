@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from transformer.runtime import pick_device, scale
+from transformer.runtime import pick_device, scale, scaled
 
 
 @pytest.fixture
@@ -51,6 +51,15 @@ def test_an_unknown_scale_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError) as error:
         scale()
     assert str(error.value) == "TRANSFORMER_SCALE is 'huge'; use smoke, cpu or gpu"
+
+
+@pytest.mark.parametrize(("chosen", "steps"), [("smoke", 20), ("cpu", 600), ("gpu", 3000)])
+def test_experiments_take_the_size_of_the_scale(
+    monkeypatch: pytest.MonkeyPatch, chosen: str, steps: int
+) -> None:
+    monkeypatch.setenv("TRANSFORMER_SCALE", chosen)
+    assert scaled(smoke=20, cpu=600, gpu=3000) == steps
+    assert scaled(smoke=20, cpu=600) == min(steps, 600)
 
 
 @pytest.mark.parametrize("machine", ["cuda"], indirect=True)

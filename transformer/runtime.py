@@ -6,11 +6,12 @@ import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import torch
 
 Scale = Literal["smoke", "cpu", "gpu"]
+Size = TypeVar("Size")
 
 
 def pick_device(name: str | None = None) -> torch.device:
@@ -40,6 +41,15 @@ def scale() -> Scale:
         case "":
             return "cpu" if pick_device().type == "cpu" else "gpu"
     raise ValueError(f"TRANSFORMER_SCALE is {chosen!r}; use smoke, cpu or gpu")
+
+
+def scaled(*, smoke: Size, cpu: Size, gpu: Size | None = None) -> Size:
+    """The size of an experiment at the `scale` here, such as its number of steps.
+
+    Without `gpu` a GPU's is the CPU's, for models that are too small to gain from one.
+    """
+    chosen = {"smoke": smoke, "cpu": cpu, "gpu": cpu if gpu is None else gpu}
+    return chosen[scale()]
 
 
 def provenance(device: torch.device) -> dict[str, Any]:

@@ -127,7 +127,15 @@ def test_the_time_left_counts_from_where_the_run_was_resumed(page, monkeypatch):
         now[0] += 0.5
         bar.update("loss 1.0")
     bar.close()
-    assert "left" not in page.versions[-1]["text/plain"]
+    assert page.versions[-1]["text/plain"] == "step 1,000 of 1,000 · loss 1.0"
+
+
+def test_a_run_that_was_stopped_early_leaves_neither_a_time_nor_one_that_is_left(page):
+    bar = NotebookProgress(1000, 0)
+    for _ in range(3):
+        bar.update("loss 1.0")
+    bar.close()
+    assert page.versions[-1]["text/plain"] == "step 3 of 1,000 · loss 1.0"
 
 
 METRICS = [

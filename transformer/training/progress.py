@@ -77,17 +77,19 @@ class NotebookProgress(Progress):
 
     @override
     def close(self) -> None:
-        self._show()
+        self._show(ended=True)  # without a time: another reader's machine takes another
 
-    def _show(self) -> None:
+    def _show(self, ended: bool = False) -> None:
         from IPython.display import display
 
         self.shown = time.perf_counter()
         took = self.shown - self.began
-        parts = [f"step {self.step:,} of {self.total:,}", duration(took)]
-        if self.start < self.step < self.total:
-            left = took / (self.step - self.start) * (self.total - self.step)
-            parts.append(f"{duration(left)} left")
+        parts = [f"step {self.step:,} of {self.total:,}"]
+        if not ended:
+            parts.append(duration(took))
+            if self.start < self.step < self.total:
+                left = took / (self.step - self.start) * (self.total - self.step)
+                parts.append(f"{duration(left)} left")
         text = " · ".join([*parts, self.numbers] if self.numbers else parts)
         bar = f'<progress aria-label="training" max="{self.total}" value="{self.step}"></progress>'
         curves = curves_svg(self.metrics, self.total)

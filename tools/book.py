@@ -197,7 +197,7 @@ def build_book(root: Path, **limits: float) -> Built | None:
     `limits` are those of `tools.execute.Limits`.
     """
     from tools.execute import Execution, Limits
-    from tools.notebooks import write_notebooks
+    from tools.notebooks import DirectiveError, write_notebooks
 
     started = time.monotonic()
     build = root / "_build"
@@ -261,7 +261,11 @@ def build_book(root: Path, **limits: float) -> Built | None:
     if outcome.code != 0 or outcome.problems:
         show_failure(outcome, log_path)
         return None
-    write_notebooks(root, build / "html" / "notebooks", list(notebooks.values()))
+    try:
+        write_notebooks(root, build / "html" / "notebooks", list(notebooks.values()))
+    except DirectiveError as error:
+        print(f"\nThe book was NOT built: {error}", file=sys.stderr)
+        return None
     if anew:
         durations.pages = time.monotonic() - begun
         durations.write(measured)

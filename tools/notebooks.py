@@ -22,6 +22,9 @@ OPTION = re.compile(r"^:(?P<key>[\w-]+):[ \t]*(?P<value>.*)$")
 ROLE = re.compile(r"\{(?P<name>[\w:]+)\}`(?P<text>[^`]+)`")
 TARGET = re.compile(r"^\([\w-]+\)=[ \t]*\n?", re.MULTILINE)
 EQUATION = re.compile(r"^\$\$(?P<tex>.*?)\$\$ *\((?P<label>[\w:-]+)\)$", re.MULTILINE | re.DOTALL)
+# What stands in a box on the site, and in a quotation in a notebook.
+BOXES = {"admonition", "exercise", "exercise-start", "note", "tip", "hint", "important", "warning"}
+BOXES |= {"attention", "caution", "danger", "error", "seealso", "topic", "margin", "sidebar"}
 EXPLAINED = re.compile(r"^(?P<title>.*?)\s*<(?P<target>[^>]+)>$")
 
 INSTALL = """\
@@ -37,6 +40,10 @@ if "google.colab" in sys.modules:  # Colab shows widgets that are not its own wh
 """
 
 
+class DirectiveError(Exception):
+    """A directive of which nobody has said what it is in plain Markdown; says where it stands."""
+
+
 class Converter:
     """Puts the MyST of one chapter into plain Markdown."""
 
@@ -50,6 +57,11 @@ class Converter:
         text = "\n".join(self.blocks(text.split("\n")))
         text = EQUATION.sub(self.equation, text)
         return ROLE.sub(lambda match: self.role(match["name"], match["text"]), text).strip("\n")
+
+    def place(self, line: str) -> str:
+        """The chapter and the number of the first line that reads like this one."""
+        lines = self.chapter.read_text(encoding="utf-8").split("\n")
+        return f"{self.chapter.relative_to(self.root)}:{lines.index(line) + 1}"
 
     def equation(self, match: re.Match[str]) -> str:
         """A labelled equation with the number that it has on the site."""
@@ -69,7 +81,7 @@ class Converter:
                     body.append(lines[position])
                     position += 1
                 position += 1
-                yield from ["", *self.directive(match["name"], match["title"].strip(), body), ""]
+                yield from ["", *self.directive(match, body), ""]
             else:
                 yield line
                 # A plain code block may quote directives: it passes as it is.
@@ -80,8 +92,12 @@ class Converter:
                         if lines[position - 1].rstrip() == "```":
                             break
 
-    def directive(self, name: str, title: str, body: list[str]) -> Iterator[str]:
-        """One directive with its options and its content."""
+    def directive(self, fence: re.Match[str], body: list[str]) -> Iterator[str]:
+        """One directive, by the line that opens it, with its options and its content.
+
+        Raises DirectiveError for one that is not known here.
+        """
+        name, title = fence["name"], fence["title"].strip()
         options: dict[str, str] = {}
         while body and (match := OPTION.match(body[0])):
             options[match["key"]] = match["value"].strip()
@@ -103,6 +119,11 @@ class Converter:
             yield from [f"<details><summary>{summary}</summary>", "", *content, "", "</details>"]
         elif name in ("solution-start", "solution-end", "exercise-end"):
             yield "**Solution**" if name == "solution-start" else ""
+        elif name not in BOXES:
+            raise DirectiveError(
+                f"{self.place(fence[0])}: notebooks cannot show the directive {{{name}}}; "
+                "say how in tools/notebooks.py"
+            )
         else:
             heading = title if name == "admonition" else name.capitalize()
             if name in ("exercise", "exercise-start"):

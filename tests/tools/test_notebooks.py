@@ -6,7 +6,7 @@ import jupytext
 import nbformat
 import pytest
 
-from tools.notebooks import Converter, find_object, to_notebook, write_notebooks
+from tools.notebooks import Converter, DirectiveError, find_object, to_notebook, write_notebooks
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = "https://example.org/site"
@@ -146,6 +146,24 @@ def test_quoted_code_is_the_modules_and_only_the_object_named(notebook) -> None:
     assert "From `module.py`:" in text
     assert "    @property\n    def open(self):" in text
     assert "shut" not in text
+
+
+@pytest.mark.parametrize(
+    "directive",
+    ["```{figure-md} drawn.png\n```", "````{note}\n\n```{figure-md} drawn.png\n```\n````"],
+    ids=["alone", "in a box"],
+)
+def test_a_directive_that_nobody_has_explained_is_named_with_its_place(
+    chapter: Path, directive: str
+) -> None:
+    text = CHAPTER + f"\n\n{directive}\n"
+    chapter.write_text(text)
+    line = text.split("\n").index("```{figure-md} drawn.png") + 1
+    converter = Converter(chapter.parent.parent, chapter, SITE, LABELS)
+    with pytest.raises(
+        DirectiveError, match=rf"^book/attention\.md:{line}: .*\{{figure-md\}}; say how"
+    ):
+        to_notebook(chapter, converter, "https://example.org/repo")
 
 
 def test_solutions_are_folded(notebook) -> None:

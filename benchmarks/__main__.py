@@ -62,16 +62,16 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"{name} is left out. {error}\n", file=sys.stderr)
             status = 1
             continue
-        facts = record(name, result.pop("seed"))
+        origin = record(name, result.pop("seed"))
         # What a benchmark has set or used itself goes before what is usual here.
-        facts["threads"] = result.pop("threads", facts["threads"])
-        facts["hardware"] = result.pop("hardware", facts["hardware"])
-        facts["versions"] |= result.pop("versions", {})
-        measured[name] = {"record": facts, **result}
+        origin["threads"] = result.pop("threads", origin["threads"])
+        origin["hardware"] = result.pop("hardware", origin["hardware"])
+        origin["versions"] |= result.pop("versions", {})
+        measured[name] = {"record": origin, **result}
         print(BENCHMARKS[name].table(result))
         print(
-            f"  on {facts['hardware']}, threads: {facts['threads']}, torch "
-            f"{facts['versions']['torch']}, commit {facts['commit']}\n",
+            f"  on {origin['hardware']}, threads: {origin['threads']}, torch "
+            f"{origin['versions']['torch']}, commit {origin['commit']}\n",
             flush=True,
         )
     if options.out and measured:

@@ -151,13 +151,13 @@ def require_agreement(
     value = scores(model, src, expected)
     alike = [True] * len(expected)
     for name, found in outputs.items():
-        apart = (scores(model, src, found) - value).abs()
+        nats = (scores(model, src, found) - value).abs()
         for i, (a, b) in enumerate(zip(found, expected, strict=True)):
             if a != b:
                 alike[i] = False
-                if apart[i] > 1e-3:
+                if nats[i] > 1e-3:
                     raise RuntimeError(
-                        f"{NAMES[name]} gives sentence {i} another output, {apart[i]:.4f} nats "
+                        f"{NAMES[name]} gives sentence {i} another output, {nats[i]:.4f} nats "
                         "away; the times cannot be compared"
                     )
     if sum(alike) < 0.9 * len(alike):

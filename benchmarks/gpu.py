@@ -15,7 +15,7 @@ from transformer.training import Batch
 SEED = 0
 LENGTH = 25  # tokens of a sentence, about the average of WMT 2014
 MAX_TOKENS = 25_000  # source and target each (section 5.1)
-ROOM = 40 * 2**30  # bytes of a GPU that holds such a step in one piece
+ENOUGH_MEMORY = 40 * 2**30  # bytes of a GPU that holds such a step in one piece
 N_PARTS = 8  # on a smaller one
 ROUNDS = 20
 
@@ -155,7 +155,7 @@ def run(quick: bool = False) -> dict[str, Any]:
         "cuda",
         torch.cuda.get_device_name(),
         max_tokens=MAX_TOKENS // 10 if quick else MAX_TOKENS,
-        n_parts=1 if memory >= ROOM else N_PARTS,
+        n_parts=1 if memory >= ENOUGH_MEMORY else N_PARTS,
         rounds=2 if quick else ROUNDS,
         quick=quick,
     )

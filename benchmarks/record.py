@@ -27,8 +27,8 @@ def peer_versions(*names: str) -> dict[str, str]:
 
 def record(name: str, seed: int) -> dict[str, Any]:
     """Command, commit, versions, hardware, cores, threads and seed of a benchmark."""
-    facts = provenance(torch.device("cpu"))
-    return {**facts, "command": f"python -m benchmarks {name}", "cores": cores(), "seed": seed}
+    origin = provenance(torch.device("cpu"))
+    return {**origin, "command": f"python -m benchmarks {name}", "cores": cores(), "seed": seed}
 
 
 def cores() -> int:

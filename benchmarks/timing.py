@@ -79,13 +79,15 @@ class SeparateProcess:
 
     def __init__(self, build: Callable[..., Any], *args: Any, threads: int) -> None:
         context = multiprocessing.get_context("spawn")
-        self._connection, theirs = context.Pipe()
+        self._connection, child_end = context.Pipe()
         # Threads that wait for their next task had better not sleep; the process does (`_ask`).
         settings = {"OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "active"}
         before = {name: os.environ.pop(name, None) for name in (*settings, "GOMP_SPINCOUNT")}
         os.environ.update(settings)
         try:
-            self._process = context.Process(target=_serve, args=(theirs, build, args), daemon=True)
+            self._process = context.Process(
+                target=_serve, args=(child_end, build, args), daemon=True
+            )
             self._process.start()
         finally:
             for name, value in before.items():

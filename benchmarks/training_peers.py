@@ -161,10 +161,10 @@ def require_agreement(ours: Transformer, others: dict[str, nn.Module], batch: Ba
             use_cache=False,
         ).logits[words]
     for name, logits in found.items():
-        apart = float((logits - expected).abs().max())
-        if not apart < 1e-3:
+        difference = float((logits - expected).abs().max())
+        if not difference < 1e-3:
             raise RuntimeError(
-                f"{NAMES[f'{name}_random'].split(',')[0]} computes other logits, {apart:.4f} "
+                f"{NAMES[f'{name}_random'].split(',')[0]} computes other logits, {difference:.4f} "
                 "away; the times cannot be compared"
             )
 

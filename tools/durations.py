@@ -28,17 +28,17 @@ class Durations:
         found = cls()
         for path in paths:
             if path.exists():
-                held = json.loads(path.read_text())
-                found.chapters |= held["chapters"]
-                found.pages = held["pages"]
+                content = json.loads(path.read_text())
+                found.chapters |= content["chapters"]
+                found.pages = content["pages"]
         return found
 
     def write(self, path: Path) -> None:
         """As JSON, the longest chapter first."""
         longest = sorted(self.chapters.items(), key=lambda item: -item[1])
         rounded = {name: round(seconds, 1) for name, seconds in longest}
-        held = {"chapters": rounded, "pages": round(self.pages, 1)}
-        path.write_text(json.dumps(held, indent=1) + "\n")
+        content = {"chapters": rounded, "pages": round(self.pages, 1)}
+        path.write_text(json.dumps(content, indent=1) + "\n")
 
     def of(self, name: str) -> float:
         """What a chapter will take: what it took, or for a new one the median of the others."""

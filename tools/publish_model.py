@@ -80,23 +80,23 @@ longer than those that it was trained on it gets many wrong. It is there to be l
 
 
 def publish(run: Path, out: Path, data: Path | None) -> dict[str, Any]:
-    """Write weights in float16, tokenizer, facts, scores and model card; return the scores.
+    """Write weights in float16, tokenizer, settings, scores and model card; return the scores.
 
     The scores are those of the rounded weights, read back from the files.
 
     Raises:
         RunError, ValueError, FileError, DataError: nothing is written then.
     """
-    translator, facts = load_run(run)
-    if str(facts["commit"]).endswith("dirty"):
+    translator, run_config = load_run(run)
+    if str(run_config["commit"]).endswith("dirty"):
         raise ValueError(f"{run} was trained by files that no commit holds: commit, train again")
-    if facts["task"] not in SUBJECTS:
+    if run_config["task"] not in SUBJECTS:
         raise ValueError(
-            f"{run} learned the task {facts['task']}; there are cards for {', '.join(SUBJECTS)}"
+            f"{run} learned the task {run_config['task']}; there are cards for {', '.join(SUBJECTS)}"
         )
     if out.exists():
         raise ValueError(f"{out} is there already; remove it, or name another folder")
-    splits = SUBJECTS[facts["task"]].splits(data)
+    splits = SUBJECTS[run_config["task"]].splits(data)
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent) as unfinished:
         made = Path(unfinished, out.name)
@@ -119,23 +119,27 @@ def publish(run: Path, out: Path, data: Path | None) -> dict[str, Any]:
             for beam in BEAMS
         }
         for name, content in (
-            ("config.json", json.dumps(facts, indent=2)),
+            ("config.json", json.dumps(run_config, indent=2)),
             ("scores.json", json.dumps(scores, indent=2)),
-            ("README.md", card(facts, scores, rounded.model.n_parameters(), size)),
+            ("README.md", card(run_config, scores, rounded.model.n_parameters(), size)),
         ):
             write_atomically(made / name, (content.rstrip() + "\n").encode())
         made.rename(out)
     return scores
 
 
-def card(facts: dict[str, Any], scores: dict[str, Any], n_parameters: int, size: int) -> str:
+def card(run_config: dict[str, Any], scores: dict[str, Any], n_parameters: int, size: int) -> str:
     """The model card: what it is, where it comes from, how good it is, what it is not for."""
-    subject, config, versions = SUBJECTS[facts["task"]], facts["config"], facts["versions"]
-    averaged = facts.get("averaged")
+    subject, config, versions = (
+        SUBJECTS[run_config["task"]],
+        run_config["config"],
+        run_config["versions"],
+    )
+    averaged = run_config.get("averaged")
     mean = (
         f"These weights are the mean of its last {len(averaged)} checkpoints. " if averaged else ""
     )
-    remark = f"The run was {facts['remark']}. " if "remark" in facts else ""
+    remark = f"The run was {run_config['remark']}. " if "remark" in run_config else ""
     signature = next(iter(scores.values()))["signature"]
     shown = {
         name: f"{score['bleu']:.1f}" if subject.score == "bleu" else f"{score['exact']:.1%}"
@@ -154,10 +158,10 @@ def card(facts: dict[str, Any], scores: dict[str, Any], n_parameters: int, size:
         f"float16, {size / 2**20:.1f} MB."
     )
     origin = (
-        f"Commit {facts['commit']}, seed {facts['training']['seed']}, "
-        f"{facts['training']['steps']:,} steps on {facts['hardware']} "
-        f"({facts['threads']} {'thread' if facts['threads'] == 1 else 'threads'}), "
-        f"Python {facts['python']}, torch {versions['torch']}, tokenizers "
+        f"Commit {run_config['commit']}, seed {run_config['training']['seed']}, "
+        f"{run_config['training']['steps']:,} steps on {run_config['hardware']} "
+        f"({run_config['threads']} {'thread' if run_config['threads'] == 1 else 'threads'}), "
+        f"Python {run_config['python']}, torch {versions['torch']}, tokenizers "
         f"{versions['tokenizers']}. {mean}{remark}All settings: `config.json`."
     )
     weights = "the rounded weights as they lie here"
@@ -176,7 +180,7 @@ def card(facts: dict[str, Any], scores: dict[str, Any], n_parameters: int, size:
 ## Training
 
 ```
-{facts["command"]}
+{run_config["command"]}
 ```
 
 {fill(origin, 100, break_on_hyphens=False)}

@@ -52,7 +52,7 @@ SAMPLES = {
 
 
 def choose(chrf: Sequence[float], likeness: Sequence[float], each: int) -> dict[str, list[int]]:
-    """The places of the sentences that each rule of `SAMPLES` takes, `each` for every rule.
+    """The indices of the sentences that each rule of `SAMPLES` takes, `each` for every rule.
 
     Sentences of equal rank come in the order of the test set.
 
@@ -60,14 +60,14 @@ def choose(chrf: Sequence[float], likeness: Sequence[float], each: int) -> dict[
         chrf: of each sentence.
         likeness: chrF of one system's translation held against the other's.
     """
-    places = range(len(chrf))
+    indices = range(len(chrf))
     middle = sorted(chrf)[len(chrf) // 2]
     return {
-        "worst": sorted(places, key=lambda i: chrf[i])[:each],
-        "best": sorted(places, key=lambda i: -chrf[i])[:each],
-        "median": sorted(places, key=lambda i: abs(chrf[i] - middle))[:each],
-        "stride": list(places[:: max(1, len(chrf) // each)])[:each],
-        "differ": sorted(places, key=lambda i: likeness[i])[:each],
+        "worst": sorted(indices, key=lambda i: chrf[i])[:each],
+        "best": sorted(indices, key=lambda i: -chrf[i])[:each],
+        "median": sorted(indices, key=lambda i: abs(chrf[i] - middle))[:each],
+        "stride": list(indices[:: max(1, len(chrf) // each)])[:each],
+        "differ": sorted(indices, key=lambda i: likeness[i])[:each],
     }
 
 
@@ -136,8 +136,8 @@ def evaluate(
                 "chrf": {name: round(chrf[name][i], 1) for name in (best, other)},
                 "features": features[i],
             }
-            for rule, places in chosen.items()
-            for i in places
+            for rule, indices in chosen.items()
+            for i in indices
         ],
     }
 
@@ -173,14 +173,14 @@ def record(given: argparse.Namespace) -> dict[str, Any]:
     if given.each < 1 or (given.sentences is not None and given.sentences < 1):
         raise ValueError("--each and --sentences must be at least 1")
     device = pick_device(given.device)
-    facts = provenance(device)
-    if facts["commit"] is None or facts["commit"].endswith("dirty"):
+    origin = provenance(device)
+    if origin["commit"] is None or origin["commit"].endswith("dirty"):
         raise ValueError("the files differ from every commit: commit, then record")
     text = chosen_split(multi30k_splits(given.data), given.split)
     text = ParallelText(text.source[: given.sentences], text.target[: given.sentences])
     runs = {name: load_run(folder, device) for name, folder in folders.items()}
     return {
-        **facts,
+        **origin,
         "command": " ".join(["python -m tools.samples", *map(without_folders, sys.argv[1:])]),
         "data": {
             "name": "multi30k",

@@ -104,7 +104,7 @@ def _shuffled(
         # Strips pad less where there are many batches to fill, the plain order where there are few.
         orders = _by_the_longer_side(chunk, sides), _in_strips(chunk, sides, max_tokens)
         filled = [_fill(indices, sides, max_tokens) for indices in orders]
-        batches = min(filled, key=lambda batches: _places(batches, sides))
+        batches = min(filled, key=lambda batches: _padded_size(batches, sides))
         rng.shuffle(batches)
         yield from batches
 
@@ -150,8 +150,8 @@ def _fill(order: list[int], sides: Sides, max_tokens: int) -> list[list[int]]:
     return batches
 
 
-def _places(batches: list[list[int]], sides: Sides) -> int:
-    """The places of all rectangles, padding included."""
+def _padded_size(batches: list[list[int]], sides: Sides) -> int:
+    """The tokens of all rectangles, padding included."""
     return sum(
         len(batch) * (max(sides[i][0] for i in batch) + max(sides[i][1] for i in batch))
         for batch in batches
@@ -159,10 +159,10 @@ def _places(batches: list[list[int]], sides: Sides) -> int:
 
 
 def padding_share(batches: Iterable[Batch], pad_id: int) -> float:
-    """The share of padding in all places of all batches, source and target counted alike."""
-    places = padding = 0
+    """The share of padding among all tokens of all batches, source and target counted alike."""
+    total = padding = 0
     for batch in batches:
         for tensor in (batch.src, batch.tgt_in):
-            places += tensor.numel()
+            total += tensor.numel()
             padding += int((tensor == pad_id).sum())
-    return padding / places if places else 0.0
+    return padding / total if total else 0.0

@@ -126,11 +126,11 @@ def _read(entry: str) -> AlignedPair:
     sure: set[tuple[int, int]] = set()
     possible: set[tuple[int, int]] = set()
     for word in english.split():
-        text, _, places = word.rpartition("/")
-        for place in filter(None, places.split(",")):
-            link = (int(place.removesuffix("?")), len(target))
+        text, _, positions = word.rpartition("/")
+        for position in filter(None, positions.split(",")):
+            link = (int(position.removesuffix("?")), len(target))
             possible.add(link)
-            if not place.endswith("?"):
+            if not position.endswith("?"):
                 sure.add(link)
         target.append(text)
     words = tuple(source.split()), tuple(target)

@@ -156,14 +156,14 @@ def _joined(sets: Mapping[str, ParallelText], names: Sequence[str]) -> ParallelT
 def hold_out(text: ParallelText, every: int) -> tuple[ParallelText, ParallelText]:
     """Two texts: all pairs but every `every`-th, and those."""
     both = list(zip(text.source, text.target, strict=True))
-    held = both[every - 1 :: every]
+    held_out = both[every - 1 :: every]
     rest = [pair for i, pair in enumerate(both, 1) if i % every]
-    if not held:
+    if not held_out:
         raise DataError(
             f"{len(both)} sentence pairs are too few: of every {every}, one is kept to validate; "
             "give a text of its own to validate with"
         )
-    return ParallelText.of_pairs(rest), ParallelText.of_pairs(held)
+    return ParallelText.of_pairs(rest), ParallelText.of_pairs(held_out)
 
 
 def text_corpus(data_path: Path | str | None, *, source: str = "de", target: str = "en") -> Corpus:

@@ -62,11 +62,11 @@ def merge_steps(counts: Mapping[str, int]) -> Iterator[MergeStep]:
     words: dict[str, Pieces] = {word: tuple(word) for word in counts}
     ids = {piece: i for i, piece in enumerate(alphabet(counts))}
     pairs: Counter[Pair] = Counter()
-    places: defaultdict[Pair, set[str]] = defaultdict(set)  # words that have or had it
+    words_with: defaultdict[Pair, set[str]] = defaultdict(set)  # or had it
     for word, pieces in words.items():
         for pair in pairwise(pieces):
             pairs[pair] += counts[word]
-            places[pair].add(word)
+            words_with[pair].add(word)
 
     while pairs:
         most = max(pairs.values())
@@ -74,7 +74,7 @@ def merge_steps(counts: Mapping[str, int]) -> Iterator[MergeStep]:
         best = min(tied, key=lambda pair: (ids[pair[0]], ids[pair[1]]))
         before = {best: pairs[best], **pairs}
         ids["".join(best)] = len(ids)
-        for word in places.pop(best):
+        for word in words_with.pop(best):
             # Only the words with the pair change; counting all of them anew would give the same.
             for pair in pairwise(words[word]):
                 pairs[pair] -= counts[word]
@@ -83,7 +83,7 @@ def merge_steps(counts: Mapping[str, int]) -> Iterator[MergeStep]:
             words[word] = merge_pair(words[word], best)
             for pair in pairwise(words[word]):
                 pairs[pair] += counts[word]
-                places[pair].add(word)
+                words_with[pair].add(word)
         yield MergeStep(best, before[best], before, dict(words))
 
 

@@ -102,13 +102,13 @@ def _line(
     dashes: str = "",
     dots: bool = False,
 ) -> str:
-    places = [(_x(step, total), _y(value, limits)) for step, value in points]
-    drawn = " ".join(f"{x},{y}" for x, y in places)
+    corners = [(_x(step, total), _y(value, limits)) for step, value in points]
+    drawn = " ".join(f"{x},{y}" for x, y in corners)
     line = (
         f'<polyline points="{drawn}" fill="none" stroke="{colour}" stroke-width="2" '
         f'stroke-linejoin="round" stroke-dasharray="{dashes}"/>'
     )
-    marks = "".join(f'<circle cx="{x}" cy="{y}" r="3" fill="{colour}"/>' for x, y in places)
+    marks = "".join(f'<circle cx="{x}" cy="{y}" r="3" fill="{colour}"/>' for x, y in corners)
     return line + marks if dots else line
 
 

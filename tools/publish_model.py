@@ -92,7 +92,8 @@ def publish(run: Path, out: Path, data: Path | None) -> dict[str, Any]:
         raise ValueError(f"{run} was trained by files that no commit holds: commit, train again")
     if run_config["task"] not in SUBJECTS:
         raise ValueError(
-            f"{run} learned the task {run_config['task']}; there are cards for {', '.join(SUBJECTS)}"
+            f"{run} learned the task {run_config['task']}; there are cards for "
+            f"{', '.join(SUBJECTS)}"
         )
     if out.exists():
         raise ValueError(f"{out} is there already; remove it, or name another folder")

@@ -1,6 +1,7 @@
 """The options of `train` follow from the settings, and from nothing else."""
 
 import inspect
+import json
 from dataclasses import dataclass, fields
 
 import pytest
@@ -17,10 +18,12 @@ from transformer.options import (
     all_data_settings,
     data_settings,
     from_command_line,
+    from_file,
     from_preset,
     with_options,
 )
 from transformer.settings import settings_of
+from transformer.shipped import shipped_folder
 from transformer.tasks import TASKS
 from transformer.training import TrainingConfig
 
@@ -102,3 +105,12 @@ def test_a_preset_is_the_whole_row_of_table_3(row: str) -> None:
     assert TransformerConfig(**sizes, **chosen.model) == TransformerConfig.table3(row)
     assert chosen.training == {"label_smoothing": TABLE_3[row].label_smoothing}
     assert from_preset("tiny").training == {}
+
+
+def test_a_run_from_before_is_taken_up_whole() -> None:
+    """The shipped model's config.json says nothing of its data; the vocabulary follows from it."""
+    path = shipped_folder() / "config.json"
+    chosen, config = from_file(path), json.loads(path.read_text("utf-8"))
+    assert (chosen.task, chosen.data) == ("multi30k", {"vocab_size": 6000})
+    assert chosen.model == {name: config["config"][name] for name in MODEL}
+    assert chosen.training == config["training"] | {"betas": (0.9, 0.98)}

@@ -15,7 +15,7 @@ from typing import Any
 
 from transformer.data.parallel import DataError, ParallelText
 from transformer.files import FileError, write_atomically
-from transformer.runs import RunError, load_run
+from transformer.runs import RunError, load_run, score_name
 from transformer.tasks import multi30k_splits, toy_german_splits
 from transformer.translation import Translator
 from transformer.weights import model_tensors, save_tensors
@@ -113,7 +113,7 @@ def publish(run: Path, out: Path, data: Path | None) -> dict[str, Any]:
             )
         rounded = Translator.load(made)
         scores = {
-            f"{name} beam {beam}" if beam > 1 else name: rounded.evaluate(
+            score_name(name, beam): rounded.evaluate(
                 text.source, text.target, beam_size=beam
             ).to_dict()
             for name, text in splits.items()

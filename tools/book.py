@@ -242,9 +242,13 @@ def build_book(root: Path, **limits: float) -> Built | None:
     execution = Execution(build / ".jupyter_cache", notebooks, durations, Limits(**limits))
     print(f"Building the book: about {in_words(execution.left())}", flush=True)
     kernels.unlink(missing_ok=True)
-    executed = execution.run(kernel_environ(root), kernels)
-    durations.chapters |= executed.seconds
-    durations.write(measured)
+    executed = execution.executed
+    try:
+        execution.run(kernel_environ(root), kernels)
+    finally:  # interrupted, too
+        durations.chapters |= executed.seconds
+        durations.cells |= executed.cells
+        durations.write(measured)
     if executed.failures:
         # Their pages would lack what their cells put out.
         print("\nThe book was NOT built.", *executed.failures, sep="\n\n", file=sys.stderr)

@@ -16,10 +16,12 @@ class Durations:
 
     Attributes:
         chapters: processor seconds by name.
+        cells: those of each chapter's longest cell.
         pages: seconds in which Jupyter Book made the pages.
     """
 
     chapters: dict[str, float] = field(default_factory=dict)
+    cells: dict[str, float] = field(default_factory=dict)
     pages: float = UNKNOWN
 
     @classmethod
@@ -30,15 +32,14 @@ class Durations:
             if path.exists():
                 content = json.loads(path.read_text())
                 found.chapters |= content["chapters"]
+                found.cells |= content["cells"]
                 found.pages = content["pages"]
         return found
 
     def write(self, path: Path) -> None:
         """As JSON, the longest chapter first."""
-        longest = sorted(self.chapters.items(), key=lambda item: -item[1])
-        rounded = {name: round(seconds, 1) for name, seconds in longest}
-        content = {"chapters": rounded, "pages": round(self.pages, 1)}
-        path.write_text(json.dumps(content, indent=1) + "\n")
+        content = {"chapters": _rounded(self.chapters), "cells": _rounded(self.cells)}
+        path.write_text(json.dumps({**content, "pages": round(self.pages, 1)}, indent=1) + "\n")
 
     def of(self, name: str) -> float:
         """What a chapter will take: what it took, or for a new one the median of the others."""
@@ -66,6 +67,11 @@ class Durations:
         # The chapters fill the workers evenly, but for a long one that is left over.
         chapters = max(sum(ahead + begun) / workers, *begun, *ahead, 0.0)
         return chapters + pace * self.pages
+
+
+def _rounded(seconds: Mapping[str, float]) -> dict[str, float]:
+    longest_first = sorted(seconds.items(), key=lambda item: -item[1])
+    return {name: round(value, 1) for name, value in longest_first}
 
 
 def in_words(seconds: float) -> str:

@@ -62,10 +62,12 @@ class Executed:
 
     Attributes:
         seconds: of those that ended well, the processor time.
+        cells: of the same, that of the longest cell.
         failures: of the others, what happened and in which cell.
     """
 
     seconds: dict[str, float] = field(default_factory=dict)
+    cells: dict[str, float] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
 
 
@@ -92,6 +94,7 @@ class Chapter(NotebookClient):
         self.source = ""  # of the cell that runs
         self.verdict = ""  # why it was stopped
         self.seconds = 0.0  # of processor time that the kernel has used
+        self.longest = 0.0  # the same, by one cell
         self._at_cell = self._at_progress = 0.0  # the same, then
         self._idle = 0.0  # seconds without progress
         self._began = self._watched = time.monotonic()
@@ -182,6 +185,7 @@ class Chapter(NotebookClient):
 
     def _end_cell(self, **_: Any) -> None:
         self._measure()
+        self.longest = max(self.longest, self.seconds - self._at_cell)
 
     def _interrupt(self, verdict: str) -> None:
         self.verdict, self._idle = verdict, 0.0
@@ -292,6 +296,7 @@ class Execution:
         else:
             self.took[name] = chapter.took()
             self.executed.seconds[name] = chapter.seconds
+            self.executed.cells[name] = chapter.longest
             data = {"execution_seconds": self.took[name]}
             bundle = CacheBundleIn(chapter.nb, str(chapter.path), data=data)
             self.cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)

@@ -92,7 +92,8 @@ def test_cell_that_is_slow_but_computes_or_speaks_is_not_stopped(
 ) -> None:
     done = execute(tmp_path, Limits(idle=3), slow=SLOW, speaks=SPEAKS)
     assert not done.failures
-    assert set(done.seconds) == {"slow", "speaks"}
+    assert set(done.seconds) == set(done.cells) == {"slow", "speaks"}
+    assert 0 < done.cells["slow"] <= done.seconds["slow"]
     assert done.seconds["slow"] < 8  # of the processor, not of the clock
 
 
@@ -160,10 +161,10 @@ def test_time_that_is_left_follows_the_pace_of_this_machine() -> None:
 
 def test_durations_are_kept_and_later_files_count_more(tmp_path: Path) -> None:
     recorded, measured = tmp_path / "recorded.json", tmp_path / "measured.json"
-    Durations({"a": 1.0, "b": 2.04}, 3.0).write(recorded)
-    assert Durations.read(recorded, measured) == Durations({"a": 1.0, "b": 2.0}, 3.0)
-    Durations({"b": 5.0}, 4.0).write(measured)
-    assert Durations.read(recorded, measured) == Durations({"a": 1.0, "b": 5.0}, 4.0)
+    Durations({"a": 1.0, "b": 2.04}, {"b": 1.5}, 3.0).write(recorded)
+    assert Durations.read(recorded, measured) == Durations({"a": 1.0, "b": 2.0}, {"b": 1.5}, 3.0)
+    Durations({"b": 5.0}, {"b": 4.0}, 4.0).write(measured)
+    assert Durations.read(recorded, measured) == Durations({"a": 1.0, "b": 5.0}, {"b": 4.0}, 4.0)
 
 
 @pytest.mark.parametrize(

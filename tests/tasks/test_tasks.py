@@ -1,10 +1,11 @@
 """The book's tasks: their data fit their tokenizers, their recipes their models."""
 
+from functools import cache
 from typing import Any
 
 import pytest
 
-from transformer.data.toy_german import toy_german
+from transformer.data.toy_german import ToyGerman, toy_german
 from transformer.tasks import (
     Task,
     copy_splits,
@@ -26,13 +27,18 @@ def test_the_copy_task_is_judged_by_sequences_that_it_has_not_seen() -> None:
     assert len(test) == 1000
 
 
+@cache
+def small_corpus() -> ToyGerman:
+    """One that does not take half a minute."""
+    return toy_german(n_train=10_000)
+
+
 def small_toy_german_task(**settings: Any) -> Task:
-    """Of a corpus that does not take half a minute."""
-    return toy_german_task(corpus=toy_german(n_train=10_000), **settings)
+    return toy_german_task(corpus=small_corpus(), **settings)
 
 
 def test_toy_german_has_a_word_for_everything() -> None:
-    corpus = toy_german(n_train=10_000)
+    corpus = small_corpus()
     task = toy_german_task(corpus=corpus)
     for pair, sides in zip(corpus.train, task.pairs, strict=True):
         for words, ids in zip((pair.source, pair.target), sides, strict=True):
@@ -78,7 +84,7 @@ def test_steps_and_epochs_together_are_refused() -> None:
 
 def test_the_splits_are_the_tasks_without_its_training() -> None:
     assert copy_splits(3) == copy_task(training={"seed": 3}).splits
-    corpus = toy_german(n_train=10_000)
+    corpus = small_corpus()
     assert toy_german_splits(corpus) == toy_german_task(corpus=corpus).splits
 
 

@@ -1,6 +1,7 @@
 """What becomes the book's model: a finished, committed run; whole or not at all."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,18 @@ TINY = {"d_model": 16, "d_ff": 16, "n_heads": 2, "n_layers": 1}
 SPLITS = {"valid": ParallelText(["1 2", "3 4"], ["1 2", "3 4"])}
 
 
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A run as if it had learned Multi30k from a clean commit, and two sentences to score it by."""
-    folder = tmp_path / "run"
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run."""
+    folder = tmp_path_factory.mktemp("runs") / "copy"
     train_task(copy_task(TINY, {"steps": 2}), folder, show_progress=False)
+    return folder
+
+
+@pytest.fixture
+def run(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run as if it had learned Multi30k from a clean commit, and two sentences to score it by."""
+    folder = Path(shutil.copytree(trained, tmp_path / "run"))
     change(folder, task="multi30k", commit="abc1234")
     monkeypatch.setattr(publish_model, "multi30k_splits", lambda data: SPLITS)
     return folder

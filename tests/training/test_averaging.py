@@ -1,5 +1,6 @@
 """Averaged checkpoints: which weights are kept, and that their mean is the mean."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,13 +21,20 @@ from transformer.weights import (
 TINY = {"d_model": 16, "d_ff": 16, "n_heads": 2, "n_layers": 1}
 
 
-def train(folder: Path, steps: int, resume: bool = False, **training) -> None:
-    settings = {"steps": steps, "keep": 3, "checkpoint_every": 4, **training}
-    task = copy_task(TINY, settings)
-    train_task(task, folder, resume=resume, device="cpu", show_progress=False)
+@pytest.fixture(scope="module")
+def train():
+    """Trains `steps` of a task whose sequences are made once."""
+    copying = copy_task(TINY, {"keep": 3, "checkpoint_every": 4})
+
+    def train(folder: Path, steps: int, resume: bool = False, **training) -> None:
+        settings = replace(copying.training, steps=steps, **training)
+        task = replace(copying, training=settings)
+        train_task(task, folder, resume=resume, device="cpu", show_progress=False)
+
+    return train
 
 
-def test_the_last_checkpoints_weights_are_kept(tmp_path):
+def test_the_last_checkpoints_weights_are_kept(train, tmp_path):
     train(tmp_path / "run", 18)
     kept = kept_weights(tmp_path / "run")
     assert [path.name for path in kept] == [f"step-{n:09}.safetensors" for n in (12, 16, 18)]
@@ -38,7 +46,7 @@ def test_the_last_checkpoints_weights_are_kept(tmp_path):
         assert not kept_weights(tmp_path / str(n))
 
 
-def test_a_resumed_run_keeps_the_same(tmp_path):
+def test_a_resumed_run_keeps_the_same(train, tmp_path):
     train(tmp_path / "whole", 20)
     train(tmp_path / "halves", 10)
     # What the first half left at its end is no checkpoint of the whole run.
@@ -76,7 +84,7 @@ def test_models_of_different_shape_are_not_averaged(tmp_path):
         average_models([])
 
 
-def test_an_averaged_run_is_a_run(tmp_path):
+def test_an_averaged_run_is_a_run(train, tmp_path):
     train(tmp_path / "run", 12)
     folder = average_run(tmp_path / "run", 2)
     assert folder == tmp_path / "run" / "average-2"

@@ -43,7 +43,7 @@ def test_an_unfinished_run_is_refused(run: Path, tmp_path: Path, missing: str, c
 
 def test_only_what_a_commit_holds_is_recorded(run: Path, tmp_path: Path, capsys) -> None:
     facts = json.loads((run / "config.json").read_text())
-    for commit, status in (("abc1234-dirty", 1), ("abc1234", 0)):
+    for commit, status in (("abc1234-dirty", 1), (None, 1), ("abc1234", 0)):
         (run / "config.json").write_text(json.dumps({**facts, "commit": commit}))
         assert main([str(run), str(tmp_path / "out.json")]) == status
     assert "commit, train again" in capsys.readouterr().err

@@ -16,6 +16,7 @@ from typing import Any
 from transformer.data.parallel import DataError, ParallelText
 from transformer.files import FileError, write_atomically
 from transformer.runs import RunError, load_run, score_name
+from transformer.runtime import require_commit
 from transformer.tasks import multi30k_splits, toy_german_splits
 from transformer.translation import Translator
 from transformer.weights import model_tensors, save_tensors
@@ -88,8 +89,7 @@ def publish(run: Path, out: Path, data: Path | None) -> dict[str, Any]:
         RunError, ValueError, FileError, DataError: nothing is written then.
     """
     translator, run_config = load_run(run)
-    if str(run_config["commit"]).endswith("dirty"):
-        raise ValueError(f"{run} was trained by files that no commit holds: commit, train again")
+    require_commit(run_config["commit"], str(run), "train again")
     if run_config["task"] not in SUBJECTS:
         raise ValueError(
             f"{run} learned the task {run_config['task']}; there are cards for "

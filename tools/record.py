@@ -8,6 +8,7 @@ from pathlib import Path
 
 from transformer.files import FileError
 from transformer.results import result_of_run, write_result
+from transformer.runtime import require_commit
 
 
 def main(arguments: list[str]) -> int:
@@ -18,10 +19,7 @@ def main(arguments: list[str]) -> int:
     run, out = map(Path, arguments)
     try:
         result = result_of_run(run)
-        if str(result["commit"]).endswith("dirty"):
-            raise ValueError(
-                f"{run} was trained by files that no commit holds: commit, train again"
-            )
+        require_commit(result["commit"], str(run), "train again")
         write_result(out, result)
     except (ValueError, FileError) as error:
         print(error, file=sys.stderr)

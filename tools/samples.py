@@ -26,7 +26,7 @@ from transformer.evaluation import (
 from transformer.files import FileError
 from transformer.results import write_result
 from transformer.runs import RunError, load_run
-from transformer.runtime import pick_device, provenance, without_folders
+from transformer.runtime import pick_device, provenance, require_commit, without_folders
 from transformer.tasks import chosen_split, multi30k_splits
 from transformer.translation import Translator
 
@@ -174,8 +174,7 @@ def record(given: argparse.Namespace) -> dict[str, Any]:
         raise ValueError("--each and --sentences must be at least 1")
     device = pick_device(given.device)
     origin = provenance(device)
-    if origin["commit"] is None or origin["commit"].endswith("dirty"):
-        raise ValueError("the files differ from every commit: commit, then record")
+    require_commit(origin["commit"], "the record", "then record")
     text = chosen_split(multi30k_splits(given.data), given.split)
     text = ParallelText(text.source[: given.sentences], text.target[: given.sentences])
     runs = {name: load_run(folder, device) for name, folder in folders.items()}

@@ -65,6 +65,16 @@ def provenance(device: torch.device) -> dict[str, Any]:
     }
 
 
+def require_commit(commit: str | None, what: str, remedy: str) -> None:
+    """Hold back a result that nobody could make again from the repository.
+
+    Raises:
+        ValueError: no commit holds the files that made it.
+    """
+    if commit is None or commit.endswith("-dirty"):
+        raise ValueError(f"{what} was made by files that no commit holds: commit, {remedy}")
+
+
 def without_folders(argument: str) -> str:
     """An argument of a command without the folders that only this machine has."""
     name, equals, path = argument.rpartition("=")

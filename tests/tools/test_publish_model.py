@@ -35,7 +35,7 @@ def run(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def change(folder: Path, **facts: str) -> None:
+def change(folder: Path, **facts: str | None) -> None:
     path = folder / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | facts))
 
@@ -58,10 +58,14 @@ def test_the_files_hold_rounded_weights_and_their_scores(run: Path, tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("facts", "message"),
-    [({"commit": "abc1234-dirty"}, "that no commit holds"), ({"task": "copy"}, "the task copy")],
+    [
+        ({"commit": "abc1234-dirty"}, "that no commit holds"),
+        ({"commit": None}, "that no commit holds"),
+        ({"task": "copy"}, "the task copy"),
+    ],
 )
 def test_what_cannot_be_told_is_not_published(
-    run: Path, tmp_path: Path, capsys, facts: dict[str, str], message: str
+    run: Path, tmp_path: Path, capsys, facts: dict[str, str | None], message: str
 ) -> None:
     change(run, **facts)
     assert publish_model.main([str(run), str(tmp_path / "models" / "small")]) == 1

@@ -2,11 +2,16 @@
 
 import ast
 import re
+import shlex
 from pathlib import Path
 
+import click
 import pytest
+import typer
 
 from transformer import widgets
+from transformer.cli import app
+from transformer.tasks import TASKS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "LICENSE-TEXT.md"]
@@ -51,6 +56,26 @@ def test_the_readme_counts_the_widgets() -> None:
     named, others = line.groups()
     numbers = ["six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
     assert len(named.split(", ")) + 6 + numbers.index(others) == len(widgets.__all__)
+
+
+COMMANDS = re.findall(r"^(?:python|torchrun .*?) -m transformer (.*?)(?:  +#.*)?$", README, re.M)
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_commands_of_the_readme_are_understood(line: str) -> None:
+    name, *arguments = shlex.split(line)
+    group = typer.main.get_command(app)
+    if name == "--help":
+        return
+    command = group.commands[name]
+    options, operands, _ = command.make_parser(click.Context(command)).parse_args(arguments)
+    assert operands == []
+    assert (options.get("task") or "copy") in TASKS
+
+
+def test_the_readme_shows_every_command() -> None:
+    commands = set(typer.main.get_command(app).commands)
+    assert {line.split()[0] for line in COMMANDS} - {"--help"} == commands
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

@@ -150,6 +150,20 @@ def test_what_cannot_be_bundled_is_refused_with_its_name(tmp_path, files, messag
     assert message in str(caught.value)
 
 
+def test_comments_on_lines_of_their_own_stay_behind_and_nothing_else(tmp_path):
+    entry = write(
+        tmp_path,
+        index='// @ts-check\n/**\n * Words. @param {import("./a.js").A} a\n */\n'
+        "const f = (a) =>\n  /** @type {number} */ (a); // kept\n  // gone\n/** Gone. */\n"
+        'export default [f(1), "/** kept */", "// kept"];\n',
+    )
+    assert default_of(entry, tmp_path) == [1, "/** kept */", "// kept"]
+    text = bundle(entry)
+    assert "Words" not in text
+    assert "gone" not in text.lower()
+    assert text.count("kept") == 3
+
+
 def test_a_type_in_a_comment_is_no_import(tmp_path):
     entry = write(
         tmp_path, index='/** @typedef {import("./gone.js").Gone} Gone */\nexport default 1;\n'

@@ -15,6 +15,8 @@ _EXPORT = re.compile(
     r"^export (?=(?:async )?(?:function\*?|const|class) (?P<name>[\w$]+))", re.MULTILINE
 )
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
+# A comment with its lines to itself; neither browser nor reader has need of it here.
+_COMMENT = re.compile(r"^[ \t]*(?:/\*\*(?:(?!\*/).)*\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
 _OTHER = re.compile(r"^(?:import|export)\b(?!\().*", re.MULTILINE)
 
 
@@ -46,7 +48,7 @@ def as_expression(front_end: Path) -> str:
             return
         if not path.is_file():
             raise ValueError(f"{name(way[-1])} imports {name(path)}, which is not there")
-        text = path.read_text(encoding="utf-8")
+        text = _COMMENT.sub("", path.read_text(encoding="utf-8"))
         if path == front_end:
             text, found = _DEFAULT.subn("return ", text)
             if found != 1:

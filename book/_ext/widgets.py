@@ -80,8 +80,8 @@ def place_widgets(
     body, n_twins = TWIN.subn(lambda m: f'{m[1]}{m[2]} alt="{next(words, "")}" />', body)
     # A pattern that no longer fits the markup would leave a page without its widgets, unsaid.
     for pattern, found, due in (
+        ("VIEW_SCRIPT", n_views, max(body.count(VIEW) + n_views, len(pictures))),
         ("STATE", len(descriptions), len(pictures)),
-        ("VIEW_SCRIPT", n_views, body.count(VIEW) + n_views),
         ("TWIN", n_twins, len(pictures)),
     ):
         if found != due:

@@ -69,6 +69,15 @@ class Shown(WidgetPage):
         assert [(v["id"], [n["html"][:120] for n in v["nodes"]]) for v in found] == []
 
 
+@pytest.fixture(
+    params=[{"theme": "light", "width": 1000}, {"theme": "dark", "width": 360}],
+    ids=lambda look: "{theme}-{width}".format(**look),
+)
+def look(request: pytest.FixtureRequest) -> dict[str, object]:
+    """How a page may look, in pairs: no rule of the style depends on colour and width at once."""
+    return dict(request.param)
+
+
 @pytest.fixture(autouse=True)
 def _no_figure_stays() -> Iterator[None]:
     yield

@@ -1,13 +1,19 @@
 """The heads explorer draws and says the weights that the model has, head by head."""
 
+import gzip
+import math
 import re
 
 import numpy as np
 import pytest
 import torch
+from matplotlib.colors import to_rgb
 
 from tests.widgets.heads_examples import LINKS, made, real, true
+from transformer.figures.style import FRAME
+from transformer.introspect import mass_on
 from transformer.widgets.attention_heads import KINDS, AttentionHeads
+from transformer.widgets.static_page import place_of_widget
 
 SAID = {
     "entropy in bits": "entropy",
@@ -15,7 +21,6 @@ SAID = {
     "weight on the diagonal": "diagonal",
     "weight on the true links": "aligned",
 }
-FRAME = [0xE6, 0x9F, 0x00]
 
 
 def spoken(text):
@@ -53,6 +58,11 @@ def colours(shown, weights):
         weights.flatten().tolist(),
     )
     return np.array(found).reshape(*weights.shape, 3)
+
+
+def words(shown):
+    """The tokens beside the lines: those that look, and those that are looked at."""
+    return shown.widget.locator(".tfw-heads-picture text:not(.tfw-heads-title)")
 
 
 def all_drawn(shown):
@@ -100,30 +110,38 @@ def test_every_number_and_cell_is_the_models(show, kind):
     assert np.abs(drawn - expected).max() <= 1  # a thousandth of weight is less than a step
     large = np.array(pixels(shown, ".tfw-cells", 0.45))[0]
     assert np.abs(large - colours(shown, weights)).max() <= 1
+    orange = np.rint(np.array(to_rgb(FRAME)) * 255)
     edges = np.array(pixels(shown, ".tfw-cells", 0.02))[0]
-    framed = {(int(r), int(c)) for r, c in np.argwhere((edges == FRAME).all(-1))}
+    framed = {(int(r), int(c)) for r, c in np.argwhere((edges == orange).all(-1))}
     assert framed == (set(LINKS) if kind == "cross" else set())
     assert shown.page.get_by_text("Orange frames mark").is_visible() == (kind == "cross")
 
 
-@pytest.mark.parametrize(("theme", "width"), [("light", 1000), ("dark", 360)])
-def test_lines_are_the_heads_weights(show, theme, width):
+def test_lines_are_the_heads_weights(show, look):
     shown = show(
-        AttentionHeads([real(), real()], kind="cross", view="lines", layer=2, head=1),
-        theme=theme, width=width,
-    )  # fmt: skip
+        AttentionHeads([real(), real()], kind="cross", view="lines", layer=2, head=1), **look
+    )
     shown.check()
     weights = true("cross", 2, 1)
-    paths = "paths => paths.map(p => [p.dataset.weight / 1000, p.getAttribute('d')])"
+    # A line leads from the height of a word on the left to that of a word on the right.
+    heights = words(shown).evaluate_all("all => all.map(word => Number(word.getAttribute('y')))")
+    left, right = heights[:7], heights[7:]
+
+    def links(path):
+        ends = re.findall(r"M[\d.]+ ([\d.]+)L[\d.]+ ([\d.]+)", path)
+        return [(left.index(float(q)), right.index(float(k))) for q, k in ends]
+
+    paths = "paths => paths.map(p => [Number(p.dataset.weight), p.getAttribute('d')])"
     drawn = shown.widget.locator(".tfw-heads-lines:not(.tfw-heads-strong) path")
-    every = [(w, d) for w, ds in drawn.evaluate_all(paths) for d in re.findall("M[^M]+", ds)]
-    lines = {(q, k): 26 + 22 * (k + 0.5) for q, k in np.argwhere(weights.numpy() >= 0.05)}
-    assert len(every) == len(lines) > 7
-    place = {f"M112 {37 + 22 * q}L218 {37 + 22 * k}": weights[q, k] for q, k in lines}
-    for weight, d in every:
-        assert weight == pytest.approx(float(place[d]), abs=0.011)
-    truth = shown.widget.locator(".tfw-heads-truth").get_attribute("d")
-    assert truth == "".join(f"M112 {37 + 22 * q}L218 {37 + 22 * k}" for q, k in LINKS)
+    every = {link: weight for weight, d in drawn.evaluate_all(paths) for link in links(d)}
+    lines = {(int(q), int(k)) for q, k in np.argwhere(weights.numpy() >= 0.05)}
+    assert every.keys() == lines
+    assert len(lines) > 7
+    for link, weight in every.items():
+        assert weight == pytest.approx(float(weights[link]), abs=0.011)
+    truth = shown.widget.locator(".tfw-heads-truth")
+    assert links(truth.get_attribute("d")) == LINKS
+    assert truth.get_attribute("stroke").upper() == FRAME
     picture = shown.widget.locator(".tfw-heads-picture")
     for q in range(7):
         picture.press("ArrowDown" if q else "Home")
@@ -154,19 +172,16 @@ def test_keyboard_mouse_and_finger_move_every_control(show):
     assert now() == [1, "decoder self", 0, 1, "matrix"]
     assert two.get_attribute("aria-pressed") == "true"
     assert shown.widget.locator(".tfw-heading").inner_text() == (
-        "Layer 1, head 2: decoder, self-attention"
+        "Layer 1, head 2: decoder self-attention"
     )
     one.click()
     page.get_by_role("radio", name="encoder").click()
     page.get_by_role("radio", name="lines").click()
     page.get_by_label("sentence").select_option("0")
     assert now() == [0, "encoder self", 0, 0, "lines"]
-    picture = shown.widget.locator(".tfw-heads-picture")
-    box = picture.bounding_box()
-    scale = box["width"] / 330
-    picture.hover(position={"x": 60 * scale, "y": (26 + 22 * 1.5) * scale})
+    words(shown).nth(1).hover()
     assert shown.readout().startswith('"s1" looks at ')
-    picture.tap(position={"x": 60 * scale, "y": (26 + 22 * 3.5) * scale})
+    words(shown).nth(3).tap()
     assert shown.readout().startswith('"s3" looks at ')
     two.tap()
     page.get_by_role("radio", name="cross").tap()
@@ -182,6 +197,16 @@ def test_keyboard_mouse_and_finger_move_every_control(show):
     shown.page.wait_for_selector("tbody tr")
     assert shown.widget.locator("tbody tr").count() == 2
     shown.check()
+
+
+def test_the_words_beside_the_small_pictures_take_no_more_than_they_need(show, look):
+    shown = show(AttentionHeads(real(), kind="cross"), **look)
+    name = shown.widget.locator(".tfw-heads-layer").first
+    needed = name.evaluate(
+        "(name) => { const range = document.createRange(); range.selectNodeContents(name);"
+        " return range.getBoundingClientRect().width; }"
+    )
+    assert name.bounding_box()["width"] <= needed + 8
 
 
 def test_what_python_adds_and_sets_is_shown(show):
@@ -274,3 +299,77 @@ def test_long_sentences_stay_usable(show):
     assert max(figure.get_size_inches()) < 30
     mesh = figure.axes[0].collections[0].get_array()
     assert np.asarray(mesh).ravel() == pytest.approx(widget.weights("cross", 0, 0).ravel())
+
+
+def test_statistics_are_what_torch_computes():
+    widget = AttentionHeads(real())
+    for one in widget.statistics():
+        weights = true(one["kind"], one["layer"], one["head"])
+        shown = widget.weights(one["kind"], one["layer"], one["head"])
+        assert np.abs(shown - weights.numpy()).max() <= 0.000501
+        entropy = torch.special.entr(weights).sum(-1).mean() / math.log(2)
+        assert one["entropy"] == pytest.approx(entropy.item(), abs=0.01)
+        assert one["diagonal"] == pytest.approx(weights.diagonal().mean().item(), abs=0.0005)
+        if one["kind"] == "cross":
+            assert one["previous"] is None
+            found = mass_on(weights[None], LINKS).item()
+            assert one["aligned"] == pytest.approx(found, abs=0.001)
+        else:
+            assert one["aligned"] is None
+            before = weights.diagonal(-1).mean().item()
+            assert one["previous"] == pytest.approx(before, abs=0.0005)
+
+
+@pytest.mark.parametrize("sharp", [1.0, 2.0, 4.0])
+def test_a_big_models_weights_are_light(sharp):
+    widget = AttentionHeads(made(30, 30, n_layers=6, n_heads=8, sharp=sharp))
+    assert len(gzip.compress(place_of_widget(widget).encode())) < 150_000
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_twin_draws_the_same_heads(kind):
+    figure = AttentionHeads(real(), kind=kind).twin()
+    axes = [ax for ax in figure.axes if ax.get_title().startswith("layer")]
+    assert [ax.get_title() for ax in axes[:2]] == ["layer 1, head 1", "layer 1, head 2"]
+    for n, ax in enumerate(axes):
+        drawn = np.asarray(ax.collections[0].get_array()).reshape(7, 7)
+        assert np.abs(drawn - true(kind, n // 4, n % 4).numpy()).max() < 0.00051
+
+
+GOOD = made()["weights"]
+NAN = {**GOOD, "encoder.0.self": GOOD["encoder.0.self"] * np.nan}
+
+
+@pytest.mark.parametrize(
+    ("examples", "settings", "named"),
+    [
+        ([], {}, "no examples"),
+        (3, {}, "examples is 3; give one"),
+        ({"source": ["a"]}, {}, "example 0 has no weights"),
+        (made(weights={}), {}, "are empty; record the attention"),
+        (made(source=["a"]), {}, r"has the shape \(2, 5, 5\).* need \(heads, 1, 1\)"),
+        (made(weights={"encoder.0.self": [[1, 2], [3]]}), {}, "no array of numbers"),
+        (made(source=[]), {}, "source of example 0 is empty"),
+        (made(target=()), {}, "target of example 0 is empty"),
+        (made(source="s0 s1 s2"), {}, "give a list of its tokens"),
+        (made(source=None), {}, "give a list of its tokens"),
+        (made(weights=NAN), {}, "NaN or infinite"),
+        (made(weights={n: w - 0.5 for n, w in GOOD.items()}), {}, "not scores"),
+        (made(weights={n: w / 2 for n, w in GOOD.items()}), {}, "sums to 0.500, not to 1"),
+        (made(weights={"encoder.self": GOOD["encoder.0.self"]}), {}, "unknown kind"),
+        (made(weights={"encoder.1.self": GOOD["encoder.0.self"]}), {}, "lacks a layer"),
+        (made(alignment=[(4, 0)]), {}, r"\(4, 0\), outside its 4 target and 5 source"),
+        (made(alignment=[(1, 2, 3)]), {}, r"has \(1, 2, 3\); give"),
+        ([made(), made(n_heads=3)], {}, "example 1 has other layers or heads"),
+        (made(), {"kind": "decoder"}, "no attention of kind 'decoder'"),
+        (made(), {"layer": 1}, "layer 1 is not there; choose from 0 to 0"),
+        (made(), {"head": -1}, "head -1 is not there"),
+        (made(), {"example": 1}, "example 1 is not there"),
+        (made(), {"view": "graph"}, "view"),
+    ],
+)  # fmt: skip
+def test_input_that_makes_no_sense_is_a_sentence(examples, settings, named):
+    with pytest.raises(Exception, match=named) as error:
+        AttentionHeads(examples, **settings)
+    assert type(error.value).__name__ in ("ValueError", "TraitError")
+    assert "\n" not in str(error.value)

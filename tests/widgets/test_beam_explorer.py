@@ -3,9 +3,12 @@
 import math
 
 import pytest
+import torch
+from traitlets import TraitError
 
-from tests.helpers import BOS, EOS
-from tests.widgets.beam_examples import explorer, translator
+from tests.helpers import BOS, EOS, MARKS, log_probabilities
+from tests.widgets.beam_examples import EXTRA, SENTENCES, explorer, translator
+from transformer.decoding import beam_search
 from transformer.decoding.beam import penalty
 from transformer.widgets import BeamExplorer
 
@@ -81,11 +84,10 @@ def test_a_large_tree_is_drawn_over_several_frames(show):
     assert_shows(shown, one)
 
 
-@pytest.mark.parametrize(("theme", "width"), [("light", 1000), ("dark", 360)])
 @pytest.mark.parametrize("beam_size", [1, 4])
-def test_every_step_shows_the_searchs_numbers(show, theme, width, beam_size):
+def test_every_step_shows_the_searchs_numbers(show, look, beam_size):
     one = explorer(beam_size=beam_size)
-    shown = show(one, theme=theme, width=width)
+    shown = show(one, **look)
     shown.check()
     for step in range(one.n_steps + 1):
         one.step = step
@@ -138,8 +140,8 @@ def test_keyboard_mouse_and_finger_move_every_control(show):
     page.get_by_label("alpha").press("ArrowRight")
     assert now() == [1, 4, 3, pytest.approx(0.7)]
     page.get_by_role("button", name="Next step").press("Enter")
-    page.get_by_role("button", name="Back").tap()
-    page.get_by_role("button", name="Back").click()
+    page.get_by_role("button", name="Previous step").tap()
+    page.get_by_role("button", name="Previous step").click()
     assert now()[2] == 2
 
     tree = shown.widget.locator(".tfw-beam-tree")
@@ -147,11 +149,11 @@ def test_keyboard_mouse_and_finger_move_every_control(show):
         tree.press(key)
         one.example, one.beam_size = 1, 4
         assert now()[2] == (one.n_steps if step is None else step)
-    assert page.get_by_role("button", name="Next step").is_disabled()
+    assert page.get_by_role("button", name="Next step", disabled=True).is_visible()
     tree.press("Home")
     shown.frame()
     assert shown.readout().startswith("Nothing is written yet")
-    assert page.get_by_role("button", name="Back").is_disabled()
+    assert page.get_by_role("button", name="Previous step", disabled=True).is_visible()
     tree.press("ArrowRight")
     shown.frame()
     one.step = 1
@@ -187,7 +189,7 @@ def test_the_whole_tree_stays_whole_when_the_beam_changes(show):
 
 
 def test_a_step_is_quick_for_a_wide_beam_and_a_long_output(show):
-    # To the limit of the model: 8 beginnings, 16 candidates a step, some 30 steps.
+    # To the limit of the model: 8 prefixes, 16 candidates a step, some 30 steps.
     one = BeamExplorer(
         translator(), ["a b c d e f g h i j"], bos_id=BOS, eos_id=EOS, beam_sizes=[8],
         extra_length=20,
@@ -255,3 +257,58 @@ def test_hostile_tokens_stay_text(show):
     assert shown.widget.locator(".tfw :is(b, script)").count() == 0
     shown.check()
     one.twin().canvas.draw()
+
+
+def test_python_has_the_numbers_of_the_model_and_of_the_search():
+    one, model = explorer(beam_size=4, example=1), translator().model
+    one.step = one.n_steps
+    src = torch.tensor([[*translator().tokenizer.encode(SENTENCES[1]), EOS]])
+    found = beam_search(model, src, beam_size=4, n_best=4, max_len=4 + EXTRA, **MARKS)[0]
+    texts = [" ".join(translator().tokenizer.pieces(h.tokens)) for h in found]
+    assert [end["text"] for end in one.finished()][:4] == texts
+    assert [end["score"] for end in one.finished()][:4] == pytest.approx(
+        [h.score for h in found], abs=1e-4
+    )
+    (total,) = log_probabilities(model, src, [found[0].tokens], len(found[0].tokens) < 4 + EXTRA)
+    assert one.finished()[0]["total"] == pytest.approx(total, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "named"),
+    [
+        ({"sentences": []}, ValueError, "sentences are"),
+        ({"sentences": "a b"}, ValueError, "give a list"),
+        ({"sentences": ["a", " "]}, ValueError, "sentence 2 is empty"),
+        (
+            {"sentences": ["a " * 40]},
+            ValueError,
+            r"has 40 tokens, more than the model takes \(31\)",
+        ),
+        ({"beam_sizes": []}, ValueError, "rising numbers from 1 to 8"),
+        ({"beam_sizes": [2, 1]}, ValueError, r"beam_sizes are \[2, 1\]"),
+        ({"beam_sizes": [9]}, ValueError, "rising numbers"),
+        ({"length_penalty": -1.0}, ValueError, "length_penalty"),
+        ({"beam_size": 3}, TraitError, r"beam_size \(3\) must be one of 1, 2"),
+        ({"example": 1}, TraitError, r"example \(1\) must be 0 to 0"),
+        ({"step": 99}, TraitError, r"step \(99\) must be 0 to"),
+        ({"alpha": 2.5}, TraitError, "alpha"),
+        ({"alpha": float("nan")}, TraitError, "alpha"),
+    ],
+)
+def test_settings_that_make_no_sense_are_a_sentence(changes, error, named):
+    settings = {"sentences": ["a b"], "beam_sizes": [1, 2], "extra_length": 2, **changes}
+    sentences = settings.pop("sentences")
+    with pytest.raises(error, match=named):
+        BeamExplorer(translator(), sentences, bos_id=BOS, eos_id=EOS, **settings)
+
+
+def test_the_twin_draws_the_same_tree():
+    one = explorer(beam_size=3, step=4)
+    (axes,) = one.twin().axes
+    seen = [n for n in one.tree.nodes[0] if n.length <= 4]
+    assert len(axes.patches) == len(seen)
+    assert len(axes.lines) == len(seen) - 1
+    written = [text.get_text() for text in axes.texts]
+    for candidate in one.candidates():
+        total = f"{candidate['total']:.2f}".replace("-", "−")
+        assert any(t.startswith(candidate["token"]) and t.endswith(total) for t in written)

@@ -44,12 +44,10 @@ def test_a_neighbourhood_beyond_the_sentence_restricts_nothing():
     assert costs["self-attention (restricted)"] == costs["self-attention"]
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1000, 360])
 @pytest.mark.parametrize("column", COLUMNS)
-def test_starts_with_four_curves_and_their_numbers(show, theme, width, column):
+def test_starts_with_four_curves_and_their_numbers(show, look, column):
     widget = ComplexityExplorer(column=column)
-    shown = show(widget, theme=theme, width=width)
+    shown = show(widget, **look)
     assert shown.readout().startswith(f"n = 70, {column}.")
     assert numbers_shown(shown.readout()) == expected(widget)
     assert shown.widget.locator("polyline").count() == 4

@@ -5,7 +5,8 @@ import torch
 from traitlets import TraitError
 
 from transformer.masks import causal_mask, padding_mask, target_mask
-from transformer.widgets.mask_explorer import KINDS, PAD, SHOWS, MaskExplorer
+from transformer.widgets.attentions import KINDS
+from transformer.widgets.mask_explorer import PAD, SHOWS, MaskExplorer
 
 VIEWS = [("encoder self", "combined"), ("cross", "causal"), *[("decoder self", s) for s in SHOWS]]
 
@@ -84,11 +85,9 @@ def test_python_masks_are_those_of_padded_ids():
     assert torch.equal(widget.mask(), both)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1000, 360])
 @pytest.mark.parametrize("kind", KINDS)
-def test_reads_well_everywhere(show, theme, width, kind):
-    shown = show(MaskExplorer(kind=kind), theme=theme, width=width)
+def test_reads_well_everywhere(show, look, kind):
+    shown = show(MaskExplorer(kind=kind), **look)
     shown.widget.locator(".tfw-field").focus()
     assert shown.readout().startswith('"<s>"' if kind != "encoder self" else '"die"')
     shown.check()
@@ -164,6 +163,17 @@ def test_what_python_sets_is_shown(show):
     same = MaskExplorer([["a"], ["c"]], [["<s>", "x"], ["<s>"]], sentence=1)
     assert drawn(shown, 2, 2) == same.mask().tolist()
     shown.check()
+
+
+@pytest.mark.parametrize("sentence", [0, 2])
+def test_the_batches_are_shown_whole(show, look, sentence):
+    shown = show(MaskExplorer(sentence=sentence), **look)
+    hidden = shown.widget.locator(".tfw-maskexplorer-batch").evaluate_all(
+        "tables => tables.map(({ offsetWidth, parentElement: box }) =>"
+        " offsetWidth - box.clientWidth)"
+    )
+    assert len(hidden) == 2
+    assert max(hidden) <= 0
 
 
 def test_the_count_adds_up(show):

@@ -18,11 +18,9 @@ def expected(step: int, *curves: tuple[int, int, float]) -> list[float]:
     return pytest.approx([noam_rate(step, d, w, float(f)) for d, w, f in curves], rel=0.005)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1000, 360])
-def test_starts_with_the_three_curves_at_the_peak(show, theme, width):
+def test_starts_with_the_three_curves_at_the_peak(show, look):
     widget = ScheduleExplorer()
-    shown = show(widget, theme=theme, width=width)
+    shown = show(widget, **look)
     assert shown.readout().startswith("Step 4,000.")
     assert rates_shown(shown.readout()) == pytest.approx(widget.rates(), rel=0.005)
     assert shown.widget.locator("polyline").count() == 3

@@ -10,6 +10,7 @@ from transformer.widgets.merge_explorer import MergeExplorer
 from transformer.widgets.position_explorer import PositionExplorer
 from transformer.widgets.schedule_explorer import ScheduleExplorer
 from transformer.widgets.shapes_explorer import ShapesExplorer
+from transformer.widgets.softmax_temperature import SoftmaxTemperature
 
 __all__ = [
     "AttentionHeads",
@@ -22,4 +23,5 @@ __all__ = [
     "PositionExplorer",
     "ScheduleExplorer",
     "ShapesExplorer",
+    "SoftmaxTemperature",
 ]

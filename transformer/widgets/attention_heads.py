@@ -10,17 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import traitlets
 
+from transformer.widgets.attentions import KINDS
 from transformer.widgets.base import Widget
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Each kind of attention: whose tokens ask, and whose tokens are looked at.
-KINDS = {
-    "encoder self": ("source", "source"),
-    "decoder self": ("target", "target"),
-    "cross": ("target", "source"),
-}
+ONE = 1000  # a weight of 1 as the page gets it
 TOLERANCE = 1e-2
 MOST_TOKENS_OF_ALL_HEADS = 40  # longer sentences have only the enlarged head as their twin
 
@@ -49,6 +45,10 @@ class AttentionHeads(Widget):
         traitlets.TraitError: the view is unknown.
     """
 
+    description = traitlets.Unicode(
+        "The attention weights of every layer and head as small pictures, and of one head "
+        "enlarged: which token looks at which, and how much."
+    ).tag(sync=True)
     example = traitlets.Int(0).tag(sync=True)
     kind = traitlets.Unicode().tag(sync=True)
     layer = traitlets.Int(0).tag(sync=True)
@@ -78,16 +78,11 @@ class AttentionHeads(Widget):
         if not self._layers:
             raise ValueError("there are no examples; give at least one with tokens and weights")
         settings.setdefault("kind", next(iter(self._layers[0])))
-        settings.setdefault(
-            "description",
-            "The attention weights of every layer and head as small pictures, and of one head "
-            "enlarged: which token looks at which, and how much.",
-        )
         super().__init__(**self._state(), on_sentence=on_sentence, **settings)
 
     def weights(self, kind: str, layer: int, head: int) -> np.ndarray:
         """The (query, key) weights of a head for the current example, in thousandths of 1."""
-        return self._thousandths(kind, layer, head) / 1000
+        return self._thousandths(kind, layer, head) / ONE
 
     def statistics(self) -> list[dict[str, Any]]:
         """What each head of the current example does, on the whole.
@@ -123,7 +118,7 @@ class AttentionHeads(Widget):
         if max(len(rows), len(columns)) <= MOST_TOKENS_OF_ALL_HEADS:
             n_heads = max(len(heads) for heads in layers)
             cell = min(0.34, 20 / (n_heads * len(columns)), 20 / (len(layers) * len(rows)))
-            named = {f"layer {i + 1}": heads / 1000 for i, heads in enumerate(layers)}
+            named = {f"layer {i + 1}": heads / ONE for i, heads in enumerate(layers)}
             return attention_heads(named, rows, columns, alignment=frames, cell=cell)
 
         import matplotlib.pyplot as plt
@@ -181,11 +176,11 @@ class AttentionHeads(Widget):
         entropy = -(share * np.log2(np.where(share > 0, share, 1))).sum(axis=1)
         rows: dict[int, float] = {}
         for row, column in self._labels[self.example]["alignment"] if kind == "cross" else []:
-            rows[row] = rows.get(row, 0) + cells[row, column] / 1000
+            rows[row] = rows.get(row, 0) + cells[row, column] / ONE
         return {
             "entropy": _mean(entropy),
-            "previous": None if kind == "cross" else _mean(np.diagonal(cells, -1) / 1000),
-            "diagonal": _mean(np.diagonal(cells) / 1000),
+            "previous": None if kind == "cross" else _mean(np.diagonal(cells, -1) / ONE),
+            "diagonal": _mean(np.diagonal(cells) / ONE),
             "aligned": _mean(np.array(list(rows.values()))),
         }
 
@@ -320,4 +315,4 @@ def _thousandths(weights: Any, rows: int, columns: int, name: str) -> np.ndarray
             f"row {row} of head {head} in {name} sums to {sums[head, row]:.3f}, not to 1; "
             "give the weights after the softmax"
         )
-    return np.minimum(np.rint(array * 1000), 1000).astype(np.uint16)
+    return np.minimum(np.rint(array * ONE), ONE).astype(np.uint16)

@@ -43,6 +43,12 @@ class AttentionStepper(Widget):
             depend on each other, do so within `hold_trait_notifications()`.
     """
 
+    description = traitlets.Unicode(
+        "Scaled dot-product attention in six steps: queries, keys and values; the scores; their "
+        "division by the square root of d_k; the mask; the softmax; the output. Tables hold the "
+        "numbers of each step. Without the division, a large d_k drives the weights to 0 and 1 "
+        "and the gradient of the softmax to 0."
+    ).tag(sync=True)
     query: traitlets.List[Any] = traitlets.List().tag(sync=True)
     key: traitlets.List[Any] = traitlets.List().tag(sync=True)
     value: traitlets.List[Any] = traitlets.List().tag(sync=True)
@@ -72,13 +78,6 @@ class AttentionStepper(Widget):
         else:
             matrices = _random(max(len(tokens), 1))
         settings.setdefault("row", 1 if len(tokens) > 1 else 0)
-        settings.setdefault(
-            "description",
-            "Scaled dot-product attention in six steps: queries, keys and values; the scores; "
-            "their division by the square root of d_k; the mask; the softmax; the output. Tables "
-            "hold the numbers of each step. Without the division, a large d_k drives the weights "
-            "to 0 and 1 and the gradient of the softmax to 0.",
-        )
         super().__init__(
             **dict(zip(MATRICES, matrices, strict=True)), tokens=list(tokens), **settings
         )

@@ -23,6 +23,11 @@ def style_of(*front_ends: str) -> str:
     return "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets if sheet.exists())
 
 
+def handed_over(**values: Any) -> Any:
+    """A trait `constants` for what the front end needs to know too, and nobody changes."""
+    return traitlets.Dict(values, read_only=True).tag(sync=True)
+
+
 class Number(traitlets.Float):
     """A float that is finite: a slider has no place for NaN."""
 
@@ -42,11 +47,13 @@ class Widget(anywidget.AnyWidget):
 
     Attributes:
         front_end: the name of the front end's folder.
-        description: what the widget shows, for those who do not see it.
+        description: what the widget shows, for those who do not see it; a subclass gives its own.
+        constants: what stands in Python and is needed in the browser.
     """
 
     front_end = traitlets.Unicode(read_only=True).tag(sync=True)
     description = traitlets.Unicode().tag(sync=True)
+    constants = handed_over()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Gives each widget its script and its style."""

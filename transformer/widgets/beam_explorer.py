@@ -15,7 +15,7 @@ from transformer.widgets.base import Number, Widget
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST_BEGINNINGS = 8
+MOST_PREFIXES = 8
 MOST_ALPHA = 2.0
 DIGITS = 5  # of each logarithm that the page gets
 
@@ -67,6 +67,10 @@ class BeamExplorer(Widget):
         traitlets.TraitError: a setting is outside its range.
     """
 
+    description = traitlets.Unicode(
+        "Beam search as a tree: at each step the most probable prefixes live on, others are "
+        "dropped, and some are finished. The finished ones are ranked."
+    ).tag(sync=True)
     example = traitlets.Int(0).tag(sync=True)
     beam_size = traitlets.Int(0).tag(sync=True)
     step = traitlets.Int(0).tag(sync=True)
@@ -91,10 +95,10 @@ class BeamExplorer(Widget):
         if (
             not sizes
             or sizes != sorted(set(sizes))
-            or not 1 <= sizes[0] <= sizes[-1] <= MOST_BEGINNINGS
+            or not 1 <= sizes[0] <= sizes[-1] <= MOST_PREFIXES
         ):
             raise ValueError(
-                f"beam_sizes are {sizes}; give rising numbers from 1 to {MOST_BEGINNINGS}"
+                f"beam_sizes are {sizes}; give rising numbers from 1 to {MOST_PREFIXES}"
             )
         if isinstance(sentences, str) or not sentences:
             raise ValueError(f"sentences are {sentences!r}; give a list of one at least")
@@ -104,11 +108,6 @@ class BeamExplorer(Widget):
         self._sources: list[str] = []
         for text in sentences:
             self._append(text)
-        settings.setdefault(
-            "description",
-            "Beam search as a tree: at each step the most probable beginnings live on, others are "
-            "dropped, and some are finished. The finished ones are ranked.",
-        )
         chosen = {"example": 0, "beam_size": sizes[-1], "step": 0}
         chosen |= {name: settings.pop(name) for name in list(chosen) if name in settings}
         super().__init__(contents=self._contents(), **settings)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import traitlets
 
-from transformer.widgets.base import Widget
+from transformer.widgets.base import Widget, handed_over
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -68,19 +68,17 @@ class ComplexityExplorer(Widget):
         traitlets.TraitError: a setting is outside its range.
     """
 
+    description = traitlets.Unicode(
+        "Operations, sequential steps and path lengths of four kinds of layers over the length of "
+        "the sentence: self-attention costs less than recurrence while the sentence is shorter "
+        "than the vectors are wide."
+    ).tag(sync=True)
+    constants = handed_over(longest=LONGEST)
     n = traitlets.Int(70, min=2, max=LONGEST).tag(sync=True)
     d = traitlets.Int(512, min=2, max=LONGEST).tag(sync=True)
     k = traitlets.Int(3, min=2, max=9).tag(sync=True)
     r = traitlets.Int(32, min=1, max=LONGEST).tag(sync=True)
     column = traitlets.Enum(COLUMNS, OPERATIONS).tag(sync=True)
-
-    @traitlets.default("description")
-    def _in_words(self) -> str:
-        return (
-            "Operations, sequential steps and path lengths of four kinds of layers over the length "
-            "of the sentence: self-attention costs less than recurrence while the sentence is "
-            "shorter than the vectors are wide."
-        )
 
     def table(self, n: int | None = None) -> dict[str, dict[str, float]]:
         """Table 1 at a length, at the cursor if absent: layer -> column -> value."""

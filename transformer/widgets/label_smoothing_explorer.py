@@ -9,13 +9,12 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transformer.training.loss import smoothed_targets
-from transformer.widgets.base import Number, Widget
+from transformer.widgets.base import Number, Widget, handed_over
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Up to here each token gets a bar of its own; the front end has the same number.
-MOST_BARS = 20
+MOST_BARS = 20  # up to here each token gets one of its own
 TRUE_TOKEN = 0
 
 
@@ -33,18 +32,15 @@ class LabelSmoothingExplorer(Widget):
         traitlets.TraitError: a setting is outside its range.
     """
 
+    description = traitlets.Unicode(
+        "The distribution that label smoothing asks for, as bars, and the loss over the "
+        "probability that the model gives to the true token: with smoothing it is lowest below "
+        "1, and there it is not zero."
+    ).tag(sync=True)
+    constants = handed_over(most_bars=MOST_BARS)
     vocab_size = traitlets.Int(8, min=2, max=1_000_000).tag(sync=True)
     smoothing = Number(0.1, min=0.0, max=0.9).tag(sync=True)
     p = Number(0.5).tag(sync=True)
-
-    def __init__(self, **settings: Any) -> None:
-        settings.setdefault(
-            "description",
-            "The distribution that label smoothing asks for, as bars, and the loss over the "
-            "probability that the model gives to the true token: with smoothing it is lowest "
-            "below 1, and there it is not zero.",
-        )
-        super().__init__(**settings)
 
     @traitlets.validate("p")
     def _is_a_probability(self, proposal: dict[str, Any]) -> float:

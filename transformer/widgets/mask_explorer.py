@@ -9,13 +9,13 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from transformer.masks import causal_mask, padding_mask, target_mask
-from transformer.widgets.base import Widget
+from transformer.widgets.attentions import KINDS
+from transformer.widgets.base import Widget, handed_over
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PAD = "<pad>"
-KINDS = ("encoder self", "decoder self", "cross")
 SHOWS = ("padding", "causal", "combined")
 MOST_SENTENCES, MOST_TOKENS = 8, 64
 
@@ -49,12 +49,17 @@ class MaskExplorer(Widget):
         traitlets.TraitError: a setting is outside its range, or the sentences make no batch.
     """
 
+    description = traitlets.Unicode(
+        "The mask of an attention as a grid, queries in rows and keys in columns: padding is "
+        "hidden from everyone, and in the decoder also what comes later."
+    ).tag(sync=True)
+    constants = handed_over(pad=PAD)
     source: traitlets.List[Any] = traitlets.List().tag(sync=True)
     target: traitlets.List[Any] = traitlets.List().tag(sync=True)
     source_lengths: traitlets.List[Any] = traitlets.List().tag(sync=True)
     target_lengths: traitlets.List[Any] = traitlets.List().tag(sync=True)
     sentence = traitlets.Int(0).tag(sync=True)
-    kind = traitlets.Enum(KINDS, "decoder self").tag(sync=True)
+    kind = traitlets.Enum(list(KINDS), "decoder self").tag(sync=True)
     show = traitlets.Enum(SHOWS, "combined").tag(sync=True)
 
     def __init__(
@@ -63,11 +68,6 @@ class MaskExplorer(Widget):
         target: Sequence[Sequence[str]] = TARGET,
         **settings: Any,
     ) -> None:
-        settings.setdefault(
-            "description",
-            "The mask of an attention as a grid, queries in rows and keys in columns: padding is "
-            "hidden from everyone, and in the decoder also what comes later.",
-        )
         # A new batch starts with whole sentences, so the lengths come after it.
         names = ("source_lengths", "target_lengths", "source_length", "target_length")
         lengths = {name: settings.pop(name) for name in names if name in settings}
@@ -151,10 +151,8 @@ class MaskExplorer(Widget):
 
     def tokens(self, kind: str | None = None) -> tuple[list[str], list[str]]:
         """The shown sentence's queries and keys in an attention, padding included."""
-        kind = _one_of("kind", kind or self.kind, KINDS)
-        queries = self.padded("source" if kind == "encoder self" else "target")
-        keys = self.padded("target" if kind == "decoder self" else "source")
-        return queries[self.sentence], keys[self.sentence]
+        queries, keys = KINDS[_one_of("kind", kind or self.kind, list(KINDS))]
+        return self.padded(queries)[self.sentence], self.padded(keys)[self.sentence]
 
     def mask(self, kind: str | None = None, show: str | None = None) -> Bool[Tensor, "query key"]:
         """The shown sentence's mask, True = may attend.
@@ -163,7 +161,7 @@ class MaskExplorer(Widget):
             kind: which attention; the one on show when None.
             show: which mask of the decoder's self-attention; the one on show when None.
         """
-        kind = _one_of("kind", kind or self.kind, KINDS)
+        kind = _one_of("kind", kind or self.kind, list(KINDS))
         show = _one_of("show", show or self.show, SHOWS)
         queries, keys = self.tokens(kind)
         ids = torch.tensor([[int(token != PAD) for token in keys]])

@@ -16,7 +16,7 @@ from transformer.text.bpe import (
     merge_steps,
     token_count,
 )
-from transformer.widgets.base import Widget
+from transformer.widgets.base import Widget, handed_over
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,17 +45,17 @@ class MergeExplorer(Widget):
         traitlets.TraitError: a setting is outside its range, or the words are none.
     """
 
+    description = traitlets.Unicode(
+        "Byte-pair encoding: a few words in pieces, how often each pair of neighbouring pieces "
+        "occurs, and the merges, each of which joins the most frequent pair."
+    ).tag(sync=True)
+    constants = handed_over(most_words=MOST_WORDS, most_letters=MOST_LETTERS, most_count=MOST_COUNT)
     words: traitlets.List[Any] = traitlets.List().tag(sync=True)
     mark = traitlets.Enum(MARKS, "end").tag(sync=True)
     step = traitlets.Int(0, min=0).tag(sync=True)
     new_word = traitlets.Unicode("lower").tag(sync=True)
 
     def __init__(self, words: Mapping[str, int] = WORDS, **settings: Any) -> None:
-        settings.setdefault(
-            "description",
-            "Byte-pair encoding: a few words in pieces, how often each pair of neighbouring pieces "
-            "occurs, and the merges, each of which joins the most frequent pair.",
-        )
         step = settings.pop("step", 0)  # How many there may be depends on the words.
         super().__init__(words=[list(item) for item in words.items()], **settings)
         self.step = step

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from transformer.embedding import sinusoidal_positions
-from transformer.widgets.base import Widget
+from transformer.widgets.base import Widget, handed_over
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,6 +38,11 @@ class PositionExplorer(Widget):
         traitlets.TraitError: a setting is outside its range.
     """
 
+    description = traitlets.Unicode(
+        "The sinusoidal position codes, as curves over the position, as a table, beside binary "
+        "numbers, by the similarity of two positions, and as clock hands that an offset turns."
+    ).tag(sync=True)
+    constants = handed_over(most_dimensions=MOST_DIMENSIONS, most_binary=MOST_BINARY, reach=REACH)
     view = traitlets.Enum(VIEWS, default_value="curves").tag(sync=True)
     d_model = traitlets.Int(20, min=4, max=128).tag(sync=True)
     length = traitlets.Int(100, min=10, max=128).tag(sync=True)
@@ -45,14 +50,6 @@ class PositionExplorer(Widget):
     position = traitlets.Int(5, min=0).tag(sync=True)
     offset = traitlets.Int(3, min=-REACH, max=REACH).tag(sync=True)
     pair = traitlets.Int(0, min=0).tag(sync=True)
-
-    def __init__(self, **settings: Any) -> None:
-        settings.setdefault(
-            "description",
-            "The sinusoidal position codes, as curves over the position, as a table, beside binary "
-            "numbers, by the similarity of two positions, and as clock hands that an offset turns.",
-        )
-        super().__init__(**settings)
 
     @traitlets.default("dimensions")
     def _as_in_the_annotated_transformer(self) -> list[int]:

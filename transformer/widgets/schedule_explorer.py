@@ -27,6 +27,10 @@ class ScheduleExplorer(Widget):
         traitlets.TraitError: a setting is outside its range.
     """
 
+    description = traitlets.Unicode(
+        "The learning rate over the steps of training: it rises in a straight line for the "
+        "warm-up and then falls with the inverse square root of the step."
+    ).tag(sync=True)
     d_model = traitlets.Int(512, min=1).tag(sync=True)
     warmup = traitlets.Int(4000, min=1).tag(sync=True)
     factor = Number(1.0, min=0.0).tag(sync=True)
@@ -37,11 +41,6 @@ class ScheduleExplorer(Widget):
     def __init__(
         self, kept: Sequence[Curve] = ((512, 8000, 1.0), (256, 4000, 1.0)), **settings: Any
     ) -> None:
-        settings.setdefault(
-            "description",
-            "The learning rate over the steps of training: it rises in a straight line for the "
-            "warm-up and then falls with the inverse square root of the step.",
-        )
         super().__init__(kept=list(kept), **settings)
 
     @traitlets.validate("kept")

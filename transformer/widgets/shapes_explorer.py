@@ -1,8 +1,9 @@
-"""Figure 1, part by part: the shapes, the parameters and the line of code of each."""
+"""Figure 1, part by part: the shapes, the parameters and the code of each."""
 
+import ast
 import inspect
+import textwrap
 from collections.abc import Callable
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -13,7 +14,7 @@ from transformer.attention import MultiHeadAttention, scaled_dot_product_attenti
 from transformer.config import TransformerConfig
 from transformer.decoding import greedy
 from transformer.embedding import SinusoidalPositions, TokenEmbedding
-from transformer.introspect import record_attention
+from transformer.introspect import attention_modules, record_attention
 from transformer.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from transformer.model import Encoder, Transformer
 from transformer.widgets.base import Widget
@@ -23,103 +24,65 @@ if TYPE_CHECKING:
 
 Shape = tuple[int, ...]
 Passed = tuple[tuple[Tensor, ...], Tensor]  # what went into a module, and what came out
-Place = Callable[..., Any] | ModuleType  # a function, or the module around private ones
-Lines = tuple[Place, tuple[str, ...]]  # a place, and what its lines contain
+Function = Callable[..., Any]
 
-_EMBEDDING: Lines = (TokenEmbedding.forward, ("F.embedding(tokens",))
-_POSITIONS: Lines = (SinusoidalPositions.forward, ("return x + self.table",))
-_NORM: Lines = (Residual.forward, ("return self.norm(x +",))
-_FEED_FORWARD: Lines = (FeedForward.forward, ("self.outer(self.inner(x)",))
-_ATTENTION: tuple[Lines, ...] = (
-    (
-        MultiHeadAttention.forward,
-        ("self.split(self.w_query", "self.split(self.w_key", "self.w_output(self.join"),
-    ),
-    (
-        scaled_dot_product_attention,
-        ("scores = query @", "weights = scores.softmax", "return weights @ value"),
-    ),
-)
+_ATTENTION = (MultiHeadAttention.forward, scaled_dot_product_attention)
 
-# For each part of Figure 1, in reading order, the lines that do it.
-_CODE: dict[str, tuple[Lines, ...]] = {
-    "src": ((Transformer.forward, ("src: Int[",)),),
-    "src_embedding": (_EMBEDDING,),
-    "src_positions": (_POSITIONS,),
-    "encoder_self": ((EncoderLayer.forward, ("self.self_attention(",)), *_ATTENTION),
-    "encoder_norm_1": (_NORM,),
-    "encoder_feed_forward": (_FEED_FORWARD,),
-    "encoder_norm_2": (_NORM,),
-    "memory": (
-        (Encoder.forward, ("for layer in", "x = layer(x")),
-        (Transformer.forward, ("memory = self.encode(",)),
-    ),
-    "tgt": ((Transformer.forward, ("tgt: Int[",)),),
-    "tgt_embedding": (_EMBEDDING,),
-    "tgt_positions": (_POSITIONS,),
-    "decoder_self": ((DecoderLayer.forward, ("self.self_attention(",)), *_ATTENTION),
-    "decoder_norm_1": (_NORM,),
-    "cross": ((DecoderLayer.forward, ("self.cross_attention(",)), *_ATTENTION),
-    "decoder_norm_2": (_NORM,),
-    "decoder_feed_forward": (_FEED_FORWARD,),
-    "decoder_norm_3": (_NORM,),
-    "output": ((Transformer.logits, ("return self.output(",)),),
-    "softmax": ((greedy, ("log_softmax(",)),),
+# For each part of Figure 1, in reading order, the functions that do it.
+_CODE: dict[str, tuple[Function, ...]] = {
+    "src": (Transformer.forward,),
+    "src_embedding": (TokenEmbedding.forward,),
+    "src_positions": (SinusoidalPositions.forward,),
+    "encoder_self": (EncoderLayer.forward, *_ATTENTION),
+    "encoder_norm_1": (Residual.forward,),
+    "encoder_feed_forward": (FeedForward.forward,),
+    "encoder_norm_2": (Residual.forward,),
+    "memory": (Encoder.forward,),
+    "tgt": (Transformer.forward,),
+    "tgt_embedding": (TokenEmbedding.forward,),
+    "tgt_positions": (SinusoidalPositions.forward,),
+    "decoder_self": (DecoderLayer.forward, *_ATTENTION),
+    "decoder_norm_1": (Residual.forward,),
+    "cross": (DecoderLayer.forward, *_ATTENTION),
+    "decoder_norm_2": (Residual.forward,),
+    "decoder_feed_forward": (FeedForward.forward,),
+    "decoder_norm_3": (Residual.forward,),
+    "output": (Transformer.logits,),
+    "softmax": (greedy._most_probable,),
 }
 
 PARTS = tuple(_CODE)
 
+# The sub-layers of the first layer of each stack, bottom up, by their parts of Figure 1.
+_SUBLAYERS = {
+    "encoder": {"encoder_self": "self_attention", "encoder_feed_forward": "feed_forward"},
+    "decoder": {
+        "decoder_self": "self_attention",
+        "cross": "cross_attention",
+        "decoder_feed_forward": "feed_forward",
+    },
+}
 _MODULES = {
-    "src_embedding": "src_embedding",
-    "src_positions": "src_positions",
-    "encoder_self": "encoder.layers.0.self_attention",
-    "encoder_norm_1": "encoder.layers.0.residuals.0.norm",
-    "encoder_feed_forward": "encoder.layers.0.feed_forward",
-    "encoder_norm_2": "encoder.layers.0.residuals.1.norm",
+    **{part: part for part in ("src_embedding", "src_positions", "output")},
+    **{part: part for part in ("tgt_embedding", "tgt_positions")},
     "memory": "encoder",
-    "tgt_embedding": "tgt_embedding",
-    "tgt_positions": "tgt_positions",
-    "decoder_self": "decoder.layers.0.self_attention",
-    "decoder_norm_1": "decoder.layers.0.residuals.0.norm",
-    "cross": "decoder.layers.0.cross_attention",
-    "decoder_norm_2": "decoder.layers.0.residuals.1.norm",
-    "decoder_feed_forward": "decoder.layers.0.feed_forward",
-    "decoder_norm_3": "decoder.layers.0.residuals.2.norm",
-    "output": "output",
+    **{
+        part: f"{stack}.layers.0.{name}"
+        for stack, parts in _SUBLAYERS.items()
+        for part, name in parts.items()
+    },
 }
 
 
-def source_line(place: Place, contains: str) -> str:
-    """The one line of a function's or a module's source that contains a text.
-
-    Raises:
-        ValueError: no line contains it, or several do.
-    """
-    source = inspect.getsource(place if isinstance(place, ModuleType) else inspect.unwrap(place))
-    found = [line.strip() for line in source.splitlines() if contains in line]
-    if len(found) != 1:
-        raise ValueError(
-            f"{len(found)} lines of {_named(place)} contain {contains!r}; give a text that exactly "
-            "one line contains"
-        )
-    return found[0]
-
-
-def _named(place: Place) -> str:
-    return place.__name__ if isinstance(place, ModuleType) else place.__qualname__
-
-
-def _code() -> dict[str, list[dict[str, Any]]]:
-    def snippet(place: Place, texts: tuple[str, ...]) -> dict[str, Any]:
-        whole = isinstance(place, ModuleType)
-        module = place.__name__ if isinstance(place, ModuleType) else place.__module__
-        return {
-            "file": module.replace(".", "/") + ".py",
-            "function": "" if whole else _named(place),
-            "lines": [source_line(place, text) for text in texts],
-        }
-
-    return {part: [snippet(*lines) for lines in all_lines] for part, all_lines in _CODE.items()}
+def source_of(function: Function) -> list[str]:
+    """The lines of a function's source, without its docstring."""
+    source = textwrap.dedent(inspect.getsource(inspect.unwrap(function)))
+    lines = source.splitlines()
+    definition = ast.parse(source).body[0]
+    if isinstance(definition, ast.FunctionDef) and ast.get_docstring(definition) is not None:
+        docstring = definition.body[0]
+        del lines[docstring.lineno - 1 : docstring.end_lineno]
+    return lines
 
 
 class ShapesExplorer(Widget):
@@ -132,14 +95,18 @@ class ShapesExplorer(Widget):
         part: the part that is looked at, one of `PARTS`.
 
     Attributes:
-        code: for each part the lines of this package that do it, each
-            {"file", "function", "lines"}; taken from the source. "function" is "" where the
-            line stands in a private function.
+        code: for each part the names of the functions of this package that do it.
+        functions: by these names the source of each: {"file", "lines"}.
 
     Raises:
         traitlets.TraitError: a setting is outside its range, or n_heads does not divide d_model.
     """
 
+    description = traitlets.Unicode(
+        "Figure 1 of the paper as a list of its parts, from the source tokens to the memory and "
+        "from the target tokens to the probabilities. The part that is picked shows the shapes "
+        "of its tensors, its parameters and its line of code."
+    ).tag(sync=True)
     batch = traitlets.Int(2, min=1).tag(sync=True)
     src_len = traitlets.Int(7, min=1, max=1024).tag(sync=True)
     tgt_len = traitlets.Int(6, min=1, max=1024).tag(sync=True)
@@ -150,19 +117,19 @@ class ShapesExplorer(Widget):
     vocab = traitlets.Int(37_000, min=2).tag(sync=True)
     part = traitlets.Enum(PARTS, "encoder_self").tag(sync=True)
     code = traitlets.Dict(read_only=True).tag(sync=True)
-
-    def __init__(self, **settings: Any) -> None:
-        settings.setdefault(
-            "description",
-            "Figure 1 of the paper as a list of its parts, from the source tokens to the memory "
-            "and from the target tokens to the probabilities. The part that is picked shows the "
-            "shapes of its tensors, its parameters and its line of code.",
-        )
-        super().__init__(**settings)
+    functions = traitlets.Dict(read_only=True).tag(sync=True)
 
     @traitlets.default("code")
-    def _own_code(self) -> dict[str, list[dict[str, Any]]]:
-        return _code()
+    def _own_code(self) -> dict[str, list[str]]:
+        return {part: [f.__qualname__ for f in functions] for part, functions in _CODE.items()}
+
+    @traitlets.default("functions")
+    def _own_functions(self) -> dict[str, dict[str, Any]]:
+        return {
+            f.__qualname__: {"file": f.__module__.replace(".", "/") + ".py", "lines": source_of(f)}
+            for functions in _CODE.values()
+            for f in functions
+        }
 
     @traitlets.validate("d_model", "n_heads")
     def _heads_divide_the_width(self, proposal: dict[str, Any]) -> int:
@@ -211,13 +178,17 @@ class ShapesExplorer(Widget):
         if part == "softmax":
             logits = passed["output"][1]
             return _measurement({"input": logits, "output": logits.softmax(dim=-1)})
-        path = _MODULES[part]
+        if "_norm_" in part:
+            path, below = self._norm(model, part)
+            # The norm's input is the sum of two tensors like the sub-layer's output.
+            tensors = {"sublayer": passed[below][1]}
+        else:
+            path, tensors = _MODULES[part], {}
         inputs, output = passed[path]
-        tensors = {"input": inputs[0], "output": output}
+        tensors |= {"input": inputs[0], "output": output}
         module = model.get_submodule(path)
         if isinstance(module, MultiHeadAttention):
-            layer = path.split(".")
-            name = f"{layer[0]}.{layer[2]}.{layer[3].removesuffix('_attention')}"
+            [name] = [name for name, one in attention_modules(model).items() if one is module]
             for role in ("query", "key", "value"):
                 tensors[role] = self._by_head(passed[f"{path}.w_{role}"][1])
             joined = passed[f"{path}.w_output"][0][0]
@@ -230,8 +201,6 @@ class ShapesExplorer(Widget):
             tensors["table"] = module.weight
         elif isinstance(module, SinusoidalPositions):
             tensors["table"] = module.table[: inputs[0].size(1)]
-        elif isinstance(module, nn.LayerNorm):  # its input is the sum; both summands are like it
-            tensors["sublayer"] = passed[_sublayer(path)][1]
         own = () if part == "memory" else module.parameters()
         return _measurement(tensors, sum(parameter.numel() for parameter in own))
 
@@ -262,6 +231,18 @@ class ShapesExplorer(Widget):
         """(batch, len, d_model) as (batch, heads, len, d_k)."""
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
+    def _norm(self, model: Transformer, part: str) -> tuple[str, str]:
+        """The paths of a norm such as part "encoder_norm_1", and of the sub-layer below it."""
+        stack, _, number = part.split("_")
+        layer = f"{stack}.layers.0."
+        norms = [
+            f"{path}.norm"
+            for path, module in model.named_modules()
+            if path.startswith(layer) and isinstance(module, Residual)
+        ]
+        place = int(number) - 1
+        return norms[place], layer + list(_SUBLAYERS[stack].values())[place]
+
     @torch.no_grad()
     def _run(self) -> tuple[Transformer, dict[str, Passed], dict[str, Tensor]]:
         """A model, what went in and out of each of its modules, and its attention weights."""
@@ -281,15 +262,6 @@ class ShapesExplorer(Widget):
         with record_attention(model) as weights:
             model(src, tgt)
         return model, passed, weights
-
-
-def _sublayer(norm: str) -> str:
-    """The path of the sub-layer below a norm such as encoder.layers.0.residuals.1.norm."""
-    stack, _, layer, _, place, _ = norm.split(".")
-    names = ["self_attention", "feed_forward"]
-    if stack == "decoder":
-        names.insert(1, "cross_attention")
-    return f"{stack}.layers.{layer}.{names[int(place)]}"
 
 
 def _measurement(tensors: dict[str, Tensor], parameters: int = 0) -> dict[str, Any]:

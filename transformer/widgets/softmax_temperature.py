@@ -1,12 +1,11 @@
 """A softmax with a temperature: the same scores, a sharper or a flatter distribution."""
 
-from math import isfinite
 from typing import Any
 
-from torch import Tensor, tensor
+from torch import Tensor, isfinite, tensor
 from traitlets import Float, List, TraitError, Tuple, Unicode, validate
 
-from transformer.figures.heatmaps import attention_heatmap
+from transformer.figures.embedding import temperature_bars
 from transformer.widgets.base import Number, Widget
 
 
@@ -19,7 +18,7 @@ class SoftmaxTemperature(Widget):
 
     @validate("scores")
     def _finite(self, proposal: dict[str, Any]) -> Any:
-        if isfinite(sum(score for _, score in proposal["value"])):
+        if isfinite(tensor([score for _, score in proposal["value"]])).all():
             return proposal["value"]
         raise TraitError(f"scores must hold finite numbers, not {proposal['value']}")
 
@@ -29,4 +28,5 @@ class SoftmaxTemperature(Widget):
 
     def twin(self) -> Any:
         """The same numbers, for paper."""
-        return attention_heatmap(self.softmax()[None], ["p"], [t for t, _ in self.scores]).figure
+        tokens, scores = map(list, zip(*self.scores, strict=True))
+        return temperature_bars(tokens, scores, [self.temperature])

@@ -1,8 +1,10 @@
 // @ts-check
 // The weights of all heads, unpacked, and what each head does on the whole.
 
-/** @typedef {{source: string[], target: string[], alignment: [number, number][]}} HeadsExample */
-/** @typedef {{heads: Object<string, number[]>, examples: HeadsExample[]}} HeadsContents */
+import { ATTENTIONS } from "../kit/attentions.js";
+
+/** @typedef {{source: string[], target: string[], alignment: [number, number][]}} Example */
+/** @typedef {{heads: Object<string, number[]>, examples: Example[]}} Contents */
 
 /**
  * One head: its weights row by row, in thousandths.
@@ -13,23 +15,17 @@
  * @property {[number, number][]} links the true alignment, if it is cross-attention
  */
 
-/** @typedef {(example: number, kind: string, layer: number, head: number) => Head} HeadsReader */
+/** @typedef {(example: number, kind: string, layer: number, head: number) => Head} Reader */
 
-// The front end draws for each kind: whose tokens ask, whose are looked at.
-/** @type {Object<string, ["source" | "target", "source" | "target"]>} */
-const HEADS_SIDES = {
-  "encoder self": ["source", "source"],
-  "decoder self": ["target", "target"],
-  cross: ["target", "source"],
-};
+export const ONE = 1000; // a weight of 1: they come as thousandths
 
 /**
  * How to reach each head. Null if bytes and names do not belong together (one of them is late).
  * @param {Uint8Array} bytes all low bytes, then all high bytes
- * @param {HeadsContents} contents
- * @returns {HeadsReader | null}
+ * @param {Contents} contents
+ * @returns {Reader | null}
  */
-export function headsReader(bytes, contents) {
+export function readerOf(bytes, contents) {
   const count = bytes.length / 2;
   const all = new Uint16Array(count);
   for (let i = 0; i < count; i += 1) all[i] = bytes[i] | (bytes[count + i] << 8);
@@ -37,8 +33,9 @@ export function headsReader(bytes, contents) {
   const heads = new Map();
   let start = 0;
   contents.examples.forEach((example, e) => {
-    for (const kind of headsKinds(contents)) {
-      const [rows, columns] = HEADS_SIDES[kind].map((side) => example[side]);
+    for (const kind of kindsOf(contents)) {
+      const rows = example[ATTENTIONS[kind].queries];
+      const columns = example[ATTENTIONS[kind].keys];
       const links = kind === "cross" ? example.alignment : [];
       contents.heads[kind].forEach((number, layer) => {
         for (let head = 0; head < number; head += 1) {
@@ -55,12 +52,12 @@ export function headsReader(bytes, contents) {
     /** @type {Head} */ (heads.get(`${example} ${kind} ${layer} ${head}`));
 }
 
-/** The kinds of attention that a model has. @param {HeadsContents} contents */
-export function headsKinds(contents) {
-  return Object.keys(HEADS_SIDES).filter((kind) => kind in contents.heads);
+/** The kinds of attention that a model has. @param {Contents} contents */
+export function kindsOf(contents) {
+  return Object.keys(ATTENTIONS).filter((kind) => kind in contents.heads);
 }
 
-const LOGS = Float64Array.from({ length: 1001 }, (_, i) => (i ? i * Math.log2(i) : 0));
+const LOGS = Float64Array.from({ length: ONE + 1 }, (_, i) => (i ? i * Math.log2(i) : 0));
 
 /** @param {number[]} values */
 const average = (values) =>
@@ -70,10 +67,10 @@ const average = (values) =>
  * What a head does on the whole; null where a number makes no sense.
  * @param {Head} head @param {boolean} self whether queries and keys are the same tokens
  */
-export function headStatistics({ cells, rows, columns, links }, self) {
+export function statistics({ cells, rows, columns, links }, self) {
   const width = columns.length;
   const at = (/** @type {number} */ row, /** @type {number} */ column) =>
-    cells[row * width + column] / 1000;
+    cells[row * width + column] / ONE;
   const bits = [];
   for (let row = 0; row < rows.length; row += 1) {
     let sum = 0;
@@ -96,11 +93,6 @@ export function headStatistics({ cells, rows, columns, links }, self) {
     diagonal: average(Array.from({ length: both }, (_, i) => at(i, i))),
     aligned: average([...aligned.values()]),
   };
-}
-
-/** A number with three decimals, or a dash. @param {number | null} value */
-export function thousandth(value) {
-  return value == null ? "\u2013" : value.toFixed(3);
 }
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;

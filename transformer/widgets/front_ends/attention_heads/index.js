@@ -1,23 +1,17 @@
 // @ts-check
 // All heads of a trained model for chosen sentences, and one of them enlarged.
 
-import { heatmap, legend } from "../kit/heatmap.js";
+import { ATTENTIONS } from "../kit/attentions.js";
 import { choice, pick } from "../kit/controls.js";
-import { html, oncePerFrame } from "../kit/elements.js";
+import { html, oncePerFrame, scrolling } from "../kit/elements.js";
+import { heatmap, legend } from "../kit/heatmap.js";
 import { assign, bytesOf, inflate, watch } from "../kit/model.js";
-import { headStatistics, headsKinds, headsReader, quoted, thousandth } from "./data.js";
-import { headLines, LEAST_THOUSANDTHS } from "./lines.js";
-import { smallHeads } from "./small.js";
+import { fixed } from "../kit/numbers.js";
 import { ownSentence } from "../kit/own_sentence.js";
+import { kindsOf, ONE, quoted, readerOf, statistics } from "./data.js";
+import { LEAST, headLines } from "./lines.js";
+import { smallHeads } from "./small.js";
 
-/** @typedef {import("../kit/model.js").Model} HeadsModel */
-
-/** @type {Object<string, string>} */
-const KIND_NAMES = {
-  "encoder self": "encoder, self-attention",
-  "decoder self": "decoder, self-attention",
-  cross: "decoder, cross-attention",
-};
 const MANY_TOKENS = 40;
 const TOO_MANY_FOR_LABELS = 80;
 
@@ -27,21 +21,21 @@ function sentenceOf(tokens) {
   return text.length > 48 ? `${text.slice(0, 47)}\u2026` : text;
 }
 
-/** What a head does, as [name, number] pairs. @param {ReturnType<typeof headStatistics>} s */
-function summary(s) {
-  /** @type {[string, string][]} */
-  const all = [["entropy in bits", thousandth(s.entropy)],
-    ["weight on the previous token", thousandth(s.previous)],
-    ["weight on the diagonal", thousandth(s.diagonal)],
-    ["weight on the true links", thousandth(s.aligned)]];
-  return all;
+/**
+ * What a head does; a number that makes no sense for it is null.
+ * @param {import("./data.js").Head} head @param {string} kind @returns {[string, number | null][]}
+ */
+function summary(head, kind) {
+  const s = statistics(head, kind !== "cross");
+  return [["entropy in bits", s.entropy], ["weight on the previous token", s.previous],
+    ["weight on the diagonal", s.diagonal], ["weight on the true links", s.aligned]];
 }
 
-/** @param {{model: HeadsModel, el: HTMLElement}} host */
+/** @param {{model: import("../kit/model.js").Model, el: HTMLElement}} host */
 async function render({ model, el }) {
-  /** @type {import("./data.js").HeadsContents} */
+  /** @type {import("./data.js").Contents} */
   let contents = model.get("contents");
-  /** @type {import("./data.js").HeadsReader} */
+  /** @type {import("./data.js").Reader} */
   let read;
   let drawnKind = "";
 
@@ -61,7 +55,7 @@ async function render({ model, el }) {
   const scale = legend({ low: "0", high: "1" });
   const matrix = html("div", {}, picture.element, scale);
   const lines = headLines();
-  const note = html("p", {}, `Only weights of ${LEAST_THOUSANDTHS / 1000} and more have a line.`);
+  const note = html("p", {}, `Only weights of ${LEAST} and more have a line.`);
   const linesView = html("div", {}, lines.element, note);
   const heading = html("p", { class: "tfw-heading" });
   const numbers = html("p", { class: "tfw-heads-numbers" });
@@ -69,8 +63,7 @@ async function render({ model, el }) {
   const large = html("div", {});
   const table = html("table", { class: "tfw-table" });
   const details = html("details", {}, html("summary", {}, "All heads in numbers"),
-    html("div", { class: "tfw-scroll", tabindex: 0, role: "region",
-      "aria-label": "All heads in numbers" }, table));
+    scrolling("All heads in numbers", table));
   const problem = html("p", { class: "tfw-error", role: "alert", hidden: true });
   const controls = html("div", { class: "tfw-controls" });
   const own = model.get("can_translate") && "widget_manager" in model
@@ -82,7 +75,7 @@ async function render({ model, el }) {
     for (const stop of stops) stop();
     const made = [
       pick(model, "kind", { label: "attention",
-        options: headsKinds(contents).map((kind) => [KIND_NAMES[kind], kind]) }),
+        options: kindsOf(contents).map((kind) => [ATTENTIONS[kind].name, kind]) }),
       pick(model, "view", { label: "enlarged as", options: ["matrix", "lines"] }),
     ];
     const sentences = choice(model, "example", { label: "sentence",
@@ -96,8 +89,8 @@ async function render({ model, el }) {
   /** What stands now, kept inside what is there. */
   function place() {
     const example = Math.min(model.get("example"), contents.examples.length - 1);
-    const kind = headsKinds(contents).find((one) => one === model.get("kind"))
-      ?? headsKinds(contents)[0];
+    const kinds = kindsOf(contents);
+    const kind = kinds.find((one) => one === model.get("kind")) ?? kinds[0];
     const counts = contents.heads[kind];
     const layer = Math.min(model.get("layer"), counts.length - 1);
     const head = Math.min(model.get("head"), counts[layer] - 1);
@@ -108,16 +101,16 @@ async function render({ model, el }) {
     if (!details.open) return;
     const { example, kind, counts } = place();
     const stats = (/** @type {number} */ layer, /** @type {number} */ head) =>
-      summary(headStatistics(read(example, kind, layer, head), kind !== "cross"));
+      summary(read(example, kind, layer, head), kind);
     const names = stats(0, 0).map(([name]) => name);
     table.replaceChildren(
-      html("caption", {}, `Means over the tokens: ${KIND_NAMES[kind]}`),
+      html("caption", {}, `Means over the tokens: ${ATTENTIONS[kind].name}`),
       html("thead", {}, html("tr", {},
         ...["layer", "head", ...names].map((name) => html("th", { scope: "col" }, name)))),
       html("tbody", {}, ...counts.flatMap((number, layer) =>
         Array.from({ length: number }, (_, head) => html("tr", {},
           html("td", {}, layer + 1), html("td", {}, head + 1),
-          ...stats(layer, head).map(([, text]) => html("td", {}, text)))))));
+          ...stats(layer, head).map(([, value]) => html("td", {}, fixed(value, 3))))))));
   }
   details.addEventListener("toggle", fillTable);
 
@@ -133,11 +126,10 @@ async function render({ model, el }) {
     small.mark(layer, head);
     const one = read(example, kind, layer, head);
     const { cells, rows, columns, links } = one;
-    heading.textContent = `Layer ${layer + 1}, head ${head + 1}: ${KIND_NAMES[kind]}`;
+    heading.textContent = `Layer ${layer + 1}, head ${head + 1}: ${ATTENTIONS[kind].name}`;
     numbers.textContent = `Mean over the tokens: ${
-      summary(headStatistics(one, kind !== "cross"))
-        .filter(([, text]) => text !== thousandth(null))
-        .map(([name, text]) => `${name} ${text}`).join("; ")}.`;
+      summary(one, kind).filter(([, value]) => value != null)
+        .map(([name, value]) => `${name} ${fixed(value, 3)}`).join("; ")}.`;
     const view = model.get("view") === "lines" ? linesView : matrix;
     truth.hidden = links.length === 0;
     truth.textContent = `${view === linesView ? "Dotted orange lines" : "Orange frames"
@@ -154,9 +146,9 @@ async function render({ model, el }) {
       picture.show({
         rows,
         columns,
-        value: (r, c) => cells[r * columns.length + c] / 1000,
+        value: (r, c) => cells[r * columns.length + c] / ONE,
         say: (r, c) => `${quoted(rows, r)} looks at ${quoted(columns, c)} with ${
-          thousandth(cells[r * columns.length + c] / 1000)}${
+          fixed(cells[r * columns.length + c] / ONE, 3)}${
           linked.has(`${r},${c}`) ? ", a true link" : ""}.`,
         frames: links,
       });
@@ -169,7 +161,7 @@ async function render({ model, el }) {
   async function load() {
     const bytes = await inflate(bytesOf(model.get("packed")));
     const next = model.get("contents");
-    const reader = headsReader(bytes, next);
+    const reader = readerOf(bytes, next);
     if (!reader) return;
     read = reader;
     contents = next;

@@ -1,18 +1,20 @@
 // @ts-check
 // One head as lines between two columns of tokens: the stronger the weight, the stronger the line.
 
+import { FRAME } from "../kit/colours.js";
 import { OWN_KEYS, html, svg } from "../kit/elements.js";
-import { quoted, thousandth } from "./data.js";
+import { fixed } from "../kit/numbers.js";
+import { ONE, quoted } from "./data.js";
 
 /** @typedef {import("./data.js").Head} Head */
 
-const LINES_WIDTH = 330;
-const LINES_LEFT = 112;
-const LINES_RIGHT = 218;
-const LINES_TOP = 26;
+const WIDTH = 330;
+const LEFT = 112;
+const RIGHT = 218;
+const TOP = 26;
 const LONGEST = 13; // letters of a token that fit into a column
-export const LEAST_THOUSANDTHS = 50; // weaker lines would only be a haze
-const SAME_THOUSANDTHS = 20; // no eye sees so small a difference between two lines
+export const LEAST = 0.05; // weaker lines would only be a haze
+const SAME = 0.02 * ONE; // no eye sees so small a difference between two lines
 
 /** @param {string} token */
 const cut = (token) => {
@@ -23,10 +25,10 @@ const cut = (token) => {
 /** The lines of a head. `show` draws another one in its place. */
 export function headLines() {
   const drawn = svg("g", { class: "tfw-heads-lines" });
-  const truth = svg("path", { class: "tfw-heads-truth" });
+  const truth = svg("path", { class: "tfw-heads-truth", stroke: FRAME });
   const strong = svg("g", { class: "tfw-heads-lines tfw-heads-strong" });
   const words = svg("g", {});
-  const band = svg("rect", { class: "tfw-heads-band", x: 0, width: LINES_LEFT, rx: 3 });
+  const band = svg("rect", { class: "tfw-heads-band", x: 0, width: LEFT, rx: 3 });
   band.style.display = "none";
   const picture = svg("svg", {
     class: "tfw-heads-picture",
@@ -47,16 +49,16 @@ export function headLines() {
   /** @type {number | null} */
   let cursor = null;
 
-  const yOf = (/** @type {number} */ place) => LINES_TOP + (place + 0.5) * step;
+  const yOf = (/** @type {number} */ place) => TOP + (place + 0.5) * step;
   const path = (/** @type {number} */ row, /** @type {number} */ column) =>
-    `M${LINES_LEFT} ${yOf(row)}L${LINES_RIGHT} ${yOf(column)}`;
+    `M${LEFT} ${yOf(row)}L${RIGHT} ${yOf(column)}`;
 
-  /** @param {number} thousandths @param {string} d */
-  const line = (thousandths, d) => svg("path", {
+  /** @param {number} weight @param {string} d */
+  const line = (weight, d) => svg("path", {
     d,
-    "stroke-opacity": thousandths / 1000,
-    "stroke-width": 0.75 + thousandths / 250,
-    "data-weight": thousandths,
+    "stroke-opacity": weight,
+    "stroke-width": 0.75 + 4 * weight,
+    "data-weight": weight,
   });
 
   function drawCursor() {
@@ -71,15 +73,15 @@ export function headLines() {
     band.setAttribute("y", String(yOf(row) - step / 2));
     band.setAttribute("height", String(step));
     const seen = [...cells.subarray(row * columns.length, (row + 1) * columns.length)]
-      .map((weight, column) => ({ weight, column }))
-      .filter(({ weight }) => weight >= LEAST_THOUSANDTHS)
+      .map((cell, column) => ({ weight: cell / ONE, column }))
+      .filter(({ weight }) => weight >= LEAST)
       .sort((a, b) => b.weight - a.weight);
     strong.append(...seen.map(({ weight, column }) => line(weight, path(row, column))));
     const said = seen.map(({ weight, column }) =>
-      `${quoted(columns, column)} with ${thousandth(weight / 1000)}`);
+      `${quoted(columns, column)} with ${fixed(weight, 3)}`);
     readout.textContent = said.length
       ? `${quoted(rows, row)} looks at ${said.join(", ")}.`
-      : `${quoted(rows, row)} looks at no token with more than ${LEAST_THOUSANDTHS / 1000}.`;
+      : `${quoted(rows, row)} looks at no token with more than ${LEAST}.`;
   }
 
   /** @param {number} row */
@@ -92,8 +94,8 @@ export function headLines() {
   /** @param {PointerEvent} event */
   function pointAt(event) {
     const area = picture.getBoundingClientRect();
-    const y = ((event.clientY - area.top) * LINES_WIDTH) / area.width;
-    point(Math.floor((y - LINES_TOP) / step));
+    const y = ((event.clientY - area.top) * WIDTH) / area.width;
+    point(Math.floor((y - TOP) / step));
   }
   picture.addEventListener("pointermove", pointAt);
   picture.addEventListener("pointerdown", pointAt);
@@ -104,7 +106,7 @@ export function headLines() {
     if (!(event.key in moves)) return;
     event.preventDefault();
     point(moves[event.key]);
-    const y = (yOf(cursor ?? 0) * picture.getBoundingClientRect().width) / LINES_WIDTH;
+    const y = (yOf(cursor ?? 0) * picture.getBoundingClientRect().width) / WIDTH;
     box.scrollTop = y - box.clientHeight / 2;
   });
   picture.addEventListener("focus", () => {
@@ -117,35 +119,35 @@ export function headLines() {
     const { cells, rows, columns, links } = next;
     const most = Math.max(rows.length, columns.length);
     step = most > 40 ? 14 : 22;
-    const height = LINES_TOP + most * step + 6;
-    picture.setAttribute("viewBox", `0 0 ${LINES_WIDTH} ${height}`);
+    const height = TOP + most * step + 6;
+    picture.setAttribute("viewBox", `0 0 ${WIDTH} ${height}`);
     // Lines of about the same weight are one element: there may be thousands of lines.
     /** @type {string[]} */
     const byWeight = [];
-    cells.forEach((weight, i) => {
-      if (weight < LEAST_THOUSANDTHS) return;
-      const group = Math.round(weight / SAME_THOUSANDTHS) * SAME_THOUSANDTHS;
+    cells.forEach((cell, i) => {
+      if (cell < LEAST * ONE) return;
+      const group = Math.round(cell / SAME);
       const d = path(Math.floor(i / columns.length), i % columns.length);
       byWeight[group] = (byWeight[group] ?? "") + d;
     });
     /** @type {SVGPathElement[]} */
     const made = [];
-    byWeight.forEach((d, weight) => made.push(line(weight, d)));
+    byWeight.forEach((d, group) => made.push(line((group * SAME) / ONE, d)));
     drawn.replaceChildren(...made);
     truth.setAttribute("d", links.map(([row, column]) => path(row, column)).join(""));
     const size = step > 16 ? 14 : 11;
     /** @param {string} token @param {number} place @param {boolean} left */
     const word = (token, place, left) => svg("text", {
-      x: left ? LINES_LEFT - 6 : LINES_RIGHT + 6,
+      x: left ? LEFT - 6 : RIGHT + 6,
       y: yOf(place),
       "font-size": size,
       "text-anchor": left ? "end" : "start",
     }, cut(token));
     const spoken = JSON.stringify([rows, columns]);
     if (spoken !== written) words.replaceChildren(
-      svg("text", { x: LINES_LEFT - 6, y: 12, "font-size": 13, "text-anchor": "end",
+      svg("text", { x: LEFT - 6, y: 12, "font-size": 13, "text-anchor": "end",
         class: "tfw-heads-title" }, "looks"),
-      svg("text", { x: LINES_RIGHT + 6, y: 12, "font-size": 13, class: "tfw-heads-title" },
+      svg("text", { x: RIGHT + 6, y: 12, "font-size": 13, class: "tfw-heads-title" },
         "is looked at"),
       ...rows.map((token, i) => word(token, i, true)),
       ...columns.map((token, i) => word(token, i, false)));

@@ -3,14 +3,15 @@
 
 import { sequential } from "../kit/colours.js";
 import { OWN_KEYS, html } from "../kit/elements.js";
+import { ONE } from "./data.js";
 
 /** @typedef {import("./data.js").Head} Head */
 
 const MOST_DOTS = 64; // more would be smaller than the dots of a screen
 
 // The colour of each thousandth as one number, blue to red in the higher bytes.
-const HEAD_COLOURS = Uint32Array.from({ length: 1001 }, (_, i) => {
-  const [red, green, blue] = sequential(i / 1000);
+const COLOURS = Uint32Array.from({ length: ONE + 1 }, (_, i) => {
+  const [red, green, blue] = sequential(i / ONE);
   return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 });
 
@@ -39,7 +40,7 @@ function drawHead(canvas, { cells, rows, columns }) {
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   const image = context.createImageData(width, height);
   const dots = new Uint32Array(image.data.buffer);
-  for (let i = 0; i < dots.length; i += 1) dots[i] = HEAD_COLOURS[strongest[i]];
+  for (let i = 0; i < dots.length; i += 1) dots[i] = COLOURS[strongest[i]];
   context.putImageData(image, 0, 0);
 }
 

@@ -1,15 +1,15 @@
 // @ts-check
 // One head of attention, a step at a time: what goes in, what comes out, each number in a table.
 
-import {
-  figure, isWhole, NAMES, read, saturationWords, SHOWN, TRAITS, wordsOf,
-} from "./words.js";
-import { short } from "../kit/chart.js";
 import { css, diverging, inkOn, sequential } from "../kit/colours.js";
-import { button, choice, slider, tick } from "../kit/controls.js";
+import { choice, slider, stepper, tick } from "../kit/controls.js";
 import { html, oncePerFrame } from "../kit/elements.js";
 import { legend } from "../kit/heatmap.js";
 import { assign, watch } from "../kit/model.js";
+import { short } from "../kit/numbers.js";
+import {
+  figure, isWhole, NAMES, read, saturationWords, share, SHOWN, TRAITS, wordsOf,
+} from "./words.js";
 
 /** @typedef {import("./words.js").State} State */
 /**
@@ -90,7 +90,7 @@ function refill(box, s, { name, values, kind, row, column }, result) {
     numbers.forEach((x, c) => {
       const cell = line.cells[c + 1];
       const colour = x === -Infinity ? null : paint(x / s.scales[kind]);
-      cell.textContent = figure(x, kind === "weights" ? 3 : 2);
+      cell.textContent = kind === "weights" ? share(x) : figure(x);
       cell.style.background = colour ? css(colour) : "";
       cell.style.color = colour ? inkOn(colour) : "";
     });
@@ -102,7 +102,7 @@ function saturationOf(s) {
   const rows = s.tokens.map((/** @type {string} */ token, /** @type {number} */ i) =>
     html("tr", followed(i === s.row),
       html("th", { scope: "row", title: token }, token),
-      html("td", {}, figure(s.largest[i], 3)), html("td", {}, short(s.gradient[i]))));
+      html("td", {}, share(s.largest[i])), html("td", {}, short(s.gradient[i]))));
   return html("table", { class: "tfw-table tfw-stepper-table tfw-stepper-sharp" },
     html("caption", {}, "How sharp the softmax is"),
     html("thead", {}, html("tr", {}, html("td"), html("th", { scope: "col" }, "largest weight"),
@@ -112,12 +112,9 @@ function saturationOf(s) {
 
 /** @param {{model: import("../kit/model.js").Model, el: HTMLElement}} host */
 function render({ model, el }) {
-  const move = (/** @type {number} */ by) => () => {
-    const step = Math.min(Math.max(model.get("step") + by, 1), NAMES.length);
-    if (step !== model.get("step")) assign(model, "step", step);
-  };
-  const [back, on] = [button("Previous", move(-1)), button("Next", move(1))];
-  const bar = html("div", { class: "tfw-controls" });
+  const walk = stepper("step", { at: () => model.get("step"), first: 1, last: () => NAMES.length,
+    go: (step) => assign(model, "step", step) });
+  const bar = html("div", { class: "tfw-controls" }, walk.element);
   /** @type {{element: HTMLElement, stop: () => void}[]} */
   let controls = [];
   let builtFor = "";
@@ -131,7 +128,10 @@ function render({ model, el }) {
     const wanted = JSON.stringify([widest, tokens]);
     if (wanted === builtFor) return;
     builtFor = wanted;
-    for (const { stop } of controls) stop();
+    for (const { element, stop } of controls) {
+      stop();
+      element.remove();
+    }
     controls = [
       slider(model, "step", { label: "step", min: 1, max: NAMES.length,
         format: (step) => `${step}: ${NAMES[step - 1]}` }),
@@ -142,7 +142,7 @@ function render({ model, el }) {
       tick(model, "scaling", { label: "divide by √d_k" }),
       tick(model, "causal", { label: "causal mask" }),
     ];
-    bar.replaceChildren(back, on, ...controls.map(({ element }) => element));
+    bar.append(...controls.map(({ element }) => element));
   }
 
   const route = html("ol", { class: "tfw-stepper-route" }, ...NAMES.map((n) => html("li", {}, n)));
@@ -176,9 +176,7 @@ function render({ model, el }) {
     [...route.children].forEach((item, i) =>
       (i === s.step - 1 ? item.setAttribute("aria-current", "step")
         : item.removeAttribute("aria-current")));
-    // Not `disabled`: a button that has the focus would lose it.
-    back.setAttribute("aria-disabled", String(s.step === 1));
-    on.setAttribute("aria-disabled", String(s.step === NAMES.length));
+    walk.show();
     formula.replaceChildren(html("b", {}, `Step ${s.step}: ${NAMES[s.step - 1]}`), " ",
       html("span", { class: "tfw-stepper-symbols" }, ...symbols));
     readout.replaceChildren(sentence, " ", html("span", {}, example));

@@ -1,6 +1,8 @@
 // @ts-check
 // Equation 1 a step at a time, as transformer/attention.py computes it; tests hold the two equal.
 
+import { softmax } from "../kit/softmax.js";
+
 /** @typedef {number[][]} Rows */
 
 /**
@@ -16,14 +18,6 @@
 /** @param {number[]} a @param {number[]} b */
 function dotProduct(a, b) {
   return a.reduce((sum, x, i) => sum + x * b[i], 0);
-}
-
-/** @param {number[]} row */
-function softmaxOf(row) {
-  const top = Math.max(...row);
-  const powers = row.map((x) => Math.exp(x - top));
-  const sum = powers.reduce((a, b) => a + b, 0);
-  return powers.map((power) => power / sum);
 }
 
 /**
@@ -46,7 +40,7 @@ export function attentionStages({ query, key, value, dK, scaling, causal }) {
   const scores = q.map((a) => k.map((b) => dotProduct(a, b)));
   const scaled = scores.map((row) => row.map((x) => (scaling ? x / Math.sqrt(dK) : x)));
   const masked = scaled.map((row, i) => row.map((x, j) => (causal && j > i ? -Infinity : x)));
-  const weights = masked.map(softmaxOf);
+  const weights = masked.map(softmax);
   const columns = value[0].map((_, c) => value.map((row) => row[c]));
   return {
     scores,

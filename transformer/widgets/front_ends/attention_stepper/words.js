@@ -1,8 +1,8 @@
 // @ts-check
 // What the stepper through attention says: the state it reads, its numbers, its sentences.
 
-import { short } from "../kit/chart.js";
 import { html } from "../kit/elements.js";
+import { fixed, short } from "../kit/numbers.js";
 import { attentionStages } from "./maths.js";
 
 /** @typedef {import("../kit/elements.js").Child} Child */
@@ -12,12 +12,11 @@ export const SHOWN = 4; // columns of vectors
 export const NAMES = ["query, key, value", "scores", "scaling", "mask", "softmax", "output"];
 export const TRAITS = ["query", "key", "value", "tokens", "step", "d_k", "scaling", "causal", "row"];
 
-/** @param {number} value @param {number} [digits] */
-export function figure(value, digits = 2) {
-  if (value === -Infinity) return "−∞";
-  const text = value.toFixed(digits);
-  return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
-}
+/** A number that is no weight. @param {number} value */
+export const figure = (value) => fixed(value, 2);
+
+/** A weight. @param {number} value */
+export const share = (value) => fixed(value, 3);
 
 /**
  * Whether the traits fit each other. Python sends them one by one: a frame may fall in between.
@@ -87,11 +86,11 @@ export function wordsOf(s) {
       "In each row, e is raised to each score and the result divided by the row's sum: weights "
       + "that add up to 1.",
       `“${me}” gives “${first}” the share e^${sign(s.masked[row][0])} / (${s.masked[row]
-        .map((x) => `e^${sign(x)}`).join(" + ")}) = ${figure(s.weights[row][0], 3)}.`],
+        .map((x) => `e^${sign(x)}`).join(" + ")}) = ${share(s.weights[row][0])}.`],
     [["output = P V"],
       "Each query's output is the sum of all values, each times its weight.",
       `The first number of “${me}”: ${s.weights[row]
-        .map((p, i) => `${figure(p, 3)} × ${sign(column[i])}`).join(" + ")} = `
+        .map((p, i) => `${share(p)} × ${sign(column[i])}`).join(" + ")} = `
       + `${figure(s.output[row][0])}.`],
   ];
   return words[s.step - 1];
@@ -103,8 +102,8 @@ export function saturationWords(s) {
   const { row, tokens } = s;
   const most = s.weights[row].indexOf(s.largest[row]);
   return `d_k = ${s.dK}, ${s.scaling ? "scaled" : "not scaled"}: “${tokens[row]}” gives most, `
-    + `${figure(s.largest[row], 3)}, to “${tokens[most]}”; its largest gradient is `
-    + `${short(s.gradient[row])}. The mean over all queries: ${figure(mean(s.largest), 3)} and `
+    + `${share(s.largest[row])}, to “${tokens[most]}”; its largest gradient is `
+    + `${short(s.gradient[row])}. The mean over all queries: ${share(mean(s.largest))} and `
     + `${short(mean(s.gradient))}. A gradient says how much a weight moves when a score moves a `
     + `little.${s.causal ? ` “${tokens[0]}” sees only itself: weight 1, gradient 0.` : ""}`;
 }

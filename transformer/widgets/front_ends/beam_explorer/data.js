@@ -4,15 +4,15 @@
 /**
  * A tree in columns; node 0, the root, is not among them.
  * @typedef {{parent: number[], token: number[], log_prob: number[], total: number[], fate: string,
- *   cut: boolean}} BeamColumns
- * @typedef {{source: string, trees: Object<string, BeamColumns>}} BeamExample
+ *   cut: boolean}} Columns
+ * @typedef {{source: string, trees: Object<string, Columns>}} Example
  * @typedef {{alpha: number, beam_sizes: number[], pieces: string[], end: number, marked: boolean,
- *   examples: BeamExample[]}} BeamContents
+ *   examples: Example[]}} Contents
  */
 
 /**
  * A token in the tree.
- * @typedef {object} BeamNode
+ * @typedef {object} Node
  * @property {number} parent the place of its parent; -1 for the root
  * @property {string} piece
  * @property {number} logProb @property {number} total
@@ -23,16 +23,16 @@
  */
 
 /**
- * @typedef {object} BeamTree
- * @property {BeamNode[]} nodes parents first
+ * @typedef {object} Tree
+ * @property {Node[]} nodes parents first
  * @property {number} steps
  * @property {number[][]} columns the nodes of each step
  * @property {{node: number, length: number, total: number}[]} ends where hypotheses end
  */
 
-/** @param {BeamContents} contents @param {BeamColumns} columns @returns {BeamTree} */
-export function beamTree(contents, columns) {
-  /** @type {BeamNode[]} */
+/** @param {Contents} contents @param {Columns} columns @returns {Tree} */
+export function treeOf(contents, columns) {
+  /** @type {Node[]} */
   const nodes = [{ parent: -1, piece: "<s>", logProb: 0, total: 0, fate: "l", length: 0, rank: 0,
     end: false }];
   /** @type {number[][]} */
@@ -53,27 +53,22 @@ export function beamTree(contents, columns) {
   return { nodes, steps: last, columns: steps, ends };
 }
 
-/** The nodes from the first token to one. @param {BeamTree} tree @param {number} node */
-export function beamPath({ nodes }, node) {
+/** The nodes from the first token to one. @param {Tree} tree @param {number} node */
+function wayTo({ nodes }, node) {
   const path = [];
   for (let at = node; at > 0; at = nodes[at].parent) path.push(at);
   return path.reverse();
 }
 
-/** The text up to a node. @param {BeamTree} tree @param {number} node @param {boolean} marked */
-export function beamText(tree, node, marked) {
-  const pieces = beamPath(tree, node).map((at) => tree.nodes[at]).filter(({ end }) => !end)
+/** The text up to a node. @param {Tree} tree @param {number} node @param {boolean} marked */
+export function textOf(tree, node, marked) {
+  const pieces = wayTo(tree, node).map((at) => tree.nodes[at]).filter(({ end }) => !end)
     .map(({ piece }) => piece);
   return marked ? pieces.join("").replaceAll("\u2581", " ").trim() : pieces.join(" ");
 }
 
-/** A number with three decimals and a true minus. @param {number} value */
-export function beamNumber(value) {
-  return value.toFixed(3).replace("-", "\u2212");
-}
-
-/** What became of a node, in words. @param {BeamTree} tree @param {number} node */
-export function beamFate(tree, node) {
+/** What became of a node, in words. @param {Tree} tree @param {number} node */
+export function fateOf(tree, node) {
   if (tree.ends.some((end) => end.node === node)) {
     return tree.nodes[node].fate === "f" ? "is finished" : "is cut off at the limit";
   }

@@ -1,37 +1,32 @@
 // @ts-check
 // Beam search step by step: the growing tree, the candidates of a step, the finished in order.
 
-import { button, choice, slider } from "../kit/controls.js";
-import { html, oncePerFrame } from "../kit/elements.js";
+import { choice, slider, stepper } from "../kit/controls.js";
+import { html, oncePerFrame, scrolling } from "../kit/elements.js";
 import { assign, watch } from "../kit/model.js";
-import { lengthPenalty, ranked } from "./maths.js";
-import { beamFate, beamNumber, beamText, beamTree } from "./data.js";
-import { beamPicture } from "./picture.js";
+import { fixed } from "../kit/numbers.js";
 import { ownSentence } from "../kit/own_sentence.js";
+import { fateOf, textOf, treeOf } from "./data.js";
+import { lengthPenalty, ranked } from "./maths.js";
+import { treePicture } from "./picture.js";
 
-/** @typedef {import("../kit/model.js").Model} Model */
-
-const BEAM_KEY = [["tfw-beam-alive", "lives"], ["tfw-beam-finished", "\u2713 finished"],
+const KEY = [["tfw-beam-alive", "lives"], ["tfw-beam-finished", "\u2713 finished"],
   ["tfw-beam-best", "the best finished one and its way"], ["tfw-beam-dropped", "\u2717 dropped"],
   ["tfw-beam-past", "lived, but all that came of it was dropped or is finished"]];
 
 /** @param {string} caption @param {string[]} names @param {string[][]} rows @param {string} cls */
-function beamTable(caption, names, rows, cls) {
+function tableOf(caption, names, rows, cls) {
   return html("table", { class: `tfw-table ${cls}` }, html("caption", {}, caption),
     html("thead", {}, html("tr", {}, ...names.map((name) => html("th", { scope: "col" }, name)))),
     html("tbody", {}, ...rows.map((row) => html("tr", {},
       ...row.map((text) => html("td", {}, html("bdi", {}, text)))))));
 }
 
-/** @param {string} label @param {...Node} parts */
-const beamScroll = (label, ...parts) =>
-  html("div", { class: "tfw-scroll", tabindex: 0, role: "region", "aria-label": label }, ...parts);
-
-/** @param {{model: Model, el: HTMLElement}} host */
+/** @param {{model: import("../kit/model.js").Model, el: HTMLElement}} host */
 function render({ model, el }) {
-  /** @type {import("./data.js").BeamContents} */
+  /** @type {import("./data.js").Contents} */
   let contents = model.get("contents");
-  /** @type {import("./data.js").BeamTree} */
+  /** @type {import("./data.js").Tree} */
   let tree;
   let built = "";
   let selected = 0;
@@ -47,7 +42,7 @@ function render({ model, el }) {
     draw();
   };
 
-  const picture = beamPicture({
+  const picture = treePicture({
     onStep: (change) => go(now() + change),
     onEdge: (end) => go(end ? last() : 0),
     onNode: select,
@@ -60,13 +55,12 @@ function render({ model, el }) {
   const sizes = slider(model, "beam_size", { label: "beam size", values: contents.beam_sizes });
   const steps = slider(model, "step", { label: "step", min: 0, max: 1 });
   const alpha = slider(model, "alpha", { label: "alpha", min: 0, max: 2, step: 0.1,
-    format: (value) => value.toFixed(1) });
-  const back = button("Back", () => go(now() - 1));
-  const on = button("Next step", () => go(now() + 1));
+    format: (value) => fixed(value, 1) });
+  const walk = stepper("step", { at: now, last, go });
   const problem = html("p", { class: "tfw-error", role: "alert", hidden: true });
   const readout = html("p", { class: "tfw-readout", role: "status" });
-  const candidates = beamScroll("Candidates of this step");
-  const ends = beamScroll("Finished hypotheses");
+  const candidates = scrolling("Candidates of this step");
+  const ends = scrolling("Finished hypotheses");
   const note = html("p", {});
   const sentences = html("div", {});
   const own = "widget_manager" in model
@@ -88,13 +82,12 @@ function render({ model, el }) {
     if (wanted === built) return;
     const atEnd = built !== "" && now() === last();
     built = wanted;
-    tree = beamTree(contents, contents.examples[example].trees[model.get("beam_size")]);
+    tree = treeOf(contents, contents.examples[example].trees[model.get("beam_size")]);
     selected = -1;
-    steps.input.max = String(last());
     picture.build(tree);
     // Who looks at the whole tree goes on looking at the whole.
     go(atEnd ? last() : now());
-    steps.input.value = String(now()); // its range is new
+    steps.range(0, last());
   }
 
   function say() {
@@ -104,9 +97,9 @@ function render({ model, el }) {
       return;
     }
     readout.textContent = `Step ${length} of ${last()}, candidate ${rank + 1} of ${
-      tree.columns[length].length}: \u201c\u2068${beamText(tree, selected, contents.marked)
+      tree.columns[length].length}: \u201c\u2068${textOf(tree, selected, contents.marked)
     }\u2069\u201d. Token \u201c\u2068${piece}\u2069\u201d with probability ${
-      Math.exp(logProb).toFixed(3)}; sum ${beamNumber(total)}; ${beamFate(tree, selected)}.`;
+      fixed(Math.exp(logProb), 3)}; sum ${fixed(total, 3)}; ${fateOf(tree, selected)}.`;
   }
 
   function draw() {
@@ -118,22 +111,21 @@ function render({ model, el }) {
     const order = ranked(tree.ends.filter(({ length }) => length <= step), model.get("alpha"));
     picture.show(step, order.length ? order[0].node : -1, selected);
     say();
-    back.disabled = step === 0;
-    on.disabled = step === last();
-    candidates.replaceChildren(beamTable(
+    walk.show();
+    candidates.replaceChildren(tableOf(
       `Step ${step} of ${last()}: the most probable of all extensions`,
-      ["beginning", "token", "probability", "sum of logs", "what becomes of it"],
+      ["prefix", "token", "probability", "sum of logs", "what becomes of it"],
       step === 0 ? [] : column.map((node) => {
         const { piece, logProb, total } = tree.nodes[node];
-        return [beamText(tree, node, contents.marked), piece, Math.exp(logProb).toFixed(3),
-          beamNumber(total), beamFate(tree, node)];
+        return [textOf(tree, node, contents.marked), piece, fixed(Math.exp(logProb), 3),
+          fixed(total, 3), fateOf(tree, node)];
       }), "tfw-beam-candidates"));
-    ends.replaceChildren(beamTable(
+    ends.replaceChildren(tableOf(
       order.length ? "Finished so far, best score first" : "Finished so far: none",
       ["hypothesis", "tokens", "sum of logs", "penalty", "score"],
-      order.map(({ node, length, total, score }) => [beamText(tree, node, contents.marked),
-        String(length), beamNumber(total),
-        lengthPenalty(length, model.get("alpha")).toFixed(3), beamNumber(score)]),
+      order.map(({ node, length, total, score }) => [textOf(tree, node, contents.marked),
+        String(length), fixed(total, 3),
+        fixed(lengthPenalty(length, model.get("alpha")), 3), fixed(score, 3)]),
       "tfw-beam-ends"));
     const other = Math.abs(model.get("alpha") - contents.alpha) > 1e-9;
     note.textContent = `The search ends when as many are finished as the beam is wide. It used alpha ${
@@ -157,9 +149,9 @@ function render({ model, el }) {
   });
   const stopLoading = watch(model, ["contents"], oncePerFrame(load));
   el.append(html("div", { class: "tfw tfw-beam" }, ...(own ? [own.element] : []), problem,
-    html("div", { class: "tfw-controls" }, sentences, sizes.element, steps.element, back, on),
+    html("div", { class: "tfw-controls" }, sentences, sizes.element, steps.element, walk.element),
     picture.element,
-    html("ul", { class: "tfw-key" }, ...BEAM_KEY.map(([look, words]) => html("li", {},
+    html("ul", { class: "tfw-key" }, ...KEY.map(([look, words]) => html("li", {},
       html("span", { class: `tfw-beam-swatch ${look}`, "aria-hidden": "true" }), words))),
     readout,
     html("div", { class: "tfw-beam-tables" }, candidates,

@@ -2,33 +2,34 @@
 // The tree of a beam search: a column for each step, its most probable candidate on top.
 
 import { OWN_KEYS, html, svg } from "../kit/elements.js";
+import { fixed } from "../kit/numbers.js";
 
-/** @typedef {import("./data.js").BeamTree} BeamTree */
+/** @typedef {import("./data.js").Tree} Tree */
 
-const BEAM_NODE = { width: 88, height: 36 };
-const BEAM_GAP = { x: 26, y: 8 };
-const BEAM_MARGIN = 8;
-const BEAM_HEAD = 22;
-const BEAM_LETTERS = 9; // of a token that fit
-const BEAM_COLUMNS = 3; // drawn in a frame, so that the page never waits for a large tree
-const BEAM_SIGNS = { l: "", f: " \u2713", d: " \u2717" };
+const NODE = { width: 88, height: 36 };
+const GAP = { x: 26, y: 8 };
+const MARGIN = 8;
+const HEAD = 22;
+const LETTERS = 9; // of a token that fit
+const COLUMNS = 3; // drawn in a frame, so that the page never waits for a large tree
+const SIGNS = { l: "", f: " \u2713", d: " \u2717" };
 
-const beamX = (/** @type {number} */ step) => BEAM_MARGIN + step * (BEAM_NODE.width + BEAM_GAP.x);
-const beamY = (/** @type {number} */ rank) =>
-  BEAM_HEAD + BEAM_MARGIN + rank * (BEAM_NODE.height + BEAM_GAP.y);
+const xOf = (/** @type {number} */ step) => MARGIN + step * (NODE.width + GAP.x);
+const yOf = (/** @type {number} */ rank) =>
+  HEAD + MARGIN + rank * (NODE.height + GAP.y);
 
 /** @param {string} piece */
-const beamLabel = (piece) => {
+const label = (piece) => {
   const letters = [...piece];
-  return letters.length > BEAM_LETTERS
-    ? `${letters.slice(0, BEAM_LETTERS - 1).join("")}\u2026` : piece;
+  return letters.length > LETTERS
+    ? `${letters.slice(0, LETTERS - 1).join("")}\u2026` : piece;
 };
 
 /**
  * @param {{onStep: (change: number) => void, onEdge: (last: boolean) => void,
  *   onNode: (node: number) => void, onMove: (change: number) => void}} act
  */
-export function beamPicture(act) {
+export function treePicture(act) {
   const edges = svg("g", {});
   const boxes = svg("g", {});
   const heads = svg("g", { class: "tfw-beam-heads" });
@@ -38,12 +39,12 @@ export function beamPicture(act) {
     tabindex: 0,
     role: "application",
     "aria-roledescription": "tree",
-    "aria-label": "The tree of beginnings. Left and right arrow keys take steps, up and down arrow "
+    "aria-label": "The tree of prefixes. Left and right arrow keys take steps, up and down arrow "
       + "keys move over the candidates of a step.",
   }, heads, edges, boxes);
   const box = html("div", { class: "tfw-scroll" }, picture);
 
-  /** @type {BeamTree | null} */
+  /** @type {Tree | null} */
   let tree = null;
   /** @type {SVGElement[]} */
   let drawn = [];
@@ -72,18 +73,18 @@ export function beamPicture(act) {
     if (group) act.onNode(Number(group.getAttribute("data-node")));
   });
 
-  /** Another tree. @param {BeamTree} next */
+  /** Another tree. @param {Tree} next */
   function build(next) {
     tree = next;
     looks = [];
     const rows = Math.max(...next.columns.map((column) => column.length));
-    const width = beamX(next.steps) + BEAM_NODE.width + BEAM_MARGIN;
-    const height = beamY(rows - 1) + BEAM_NODE.height + BEAM_MARGIN;
+    const width = xOf(next.steps) + NODE.width + MARGIN;
+    const height = yOf(rows - 1) + NODE.height + MARGIN;
     picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
     picture.setAttribute("width", String(width));
     picture.setAttribute("height", String(height));
     heads.replaceChildren(...next.columns.map((_, step) => svg("text", {
-      x: beamX(step) + BEAM_NODE.width / 2, y: 15 }, step ? `step ${step}` : "start")));
+      x: xOf(step) + NODE.width / 2, y: 15 }, step ? `step ${step}` : "start")));
     drawn = [];
     lines = [];
     boxes.replaceChildren();
@@ -91,22 +92,22 @@ export function beamPicture(act) {
     picture.setAttribute("aria-busy", "false"); // nobody draws the old one any more
   }
 
-  /** The box of a node and the line to it. @param {BeamTree} of @param {number} node */
+  /** The box of a node and the line to it. @param {Tree} of @param {number} node */
   function drawNode({ nodes }, node) {
     const { parent, piece, total, fate, length, rank } = nodes[node];
-    const x = beamX(length);
-    const y = beamY(rank);
-    const label = svg("text", { x: x + BEAM_NODE.width / 2, y: y + 15 },
-      beamLabel(piece) + BEAM_SIGNS[fate]);
-    const sum = svg("text", { x: x + BEAM_NODE.width / 2, y: y + 30, class: "tfw-beam-sum" },
-      node ? total.toFixed(2).replace("-", "\u2212") : "");
+    const x = xOf(length);
+    const y = yOf(rank);
+    const word = svg("text", { x: x + NODE.width / 2, y: y + 15 },
+      label(piece) + SIGNS[fate]);
+    const sum = svg("text", { x: x + NODE.width / 2, y: y + 30, class: "tfw-beam-sum" },
+      node ? fixed(total, 2) : "");
     drawn[node] = svg("g", { "data-node": node, class: looks[node] },
-      svg("rect", { x, y, width: BEAM_NODE.width, height: BEAM_NODE.height, rx: 6 }), label, sum);
+      svg("rect", { x, y, width: NODE.width, height: NODE.height, rx: 6 }), word, sum);
     lines[node] = svg("path", { class: looks[node] });
     if (parent >= 0) {
-      const left = beamX(length - 1) + BEAM_NODE.width;
-      const from = beamY(nodes[parent].rank) + BEAM_NODE.height / 2;
-      const to = y + BEAM_NODE.height / 2;
+      const left = xOf(length - 1) + NODE.width;
+      const from = yOf(nodes[parent].rank) + NODE.height / 2;
+      const to = y + NODE.height / 2;
       const middle = (left + x) / 2;
       lines[node].setAttribute("d", `M${left} ${from}C${middle} ${from} ${middle} ${to} ${x} ${to}`);
     }
@@ -117,14 +118,14 @@ export function beamPicture(act) {
   /**
    * Draws so many of the columns that are to be seen and are not there yet, the newest first, and
    * the others in the frames that follow.
-   * @param {BeamTree} of @param {number} columns
+   * @param {Tree} of @param {number} columns
    */
   function grow(of, columns) {
     if (tree !== of) return; // another tree has come since
     const due = of.columns.slice(0, upTo + 1).filter(([first]) => !drawn[first]).reverse();
     for (const column of due.slice(0, columns)) column.forEach((node) => drawNode(of, node));
     picture.setAttribute("aria-busy", String(due.length > columns));
-    if (due.length > columns) requestAnimationFrame(() => grow(of, BEAM_COLUMNS));
+    if (due.length > columns) requestAnimationFrame(() => grow(of, COLUMNS));
   }
 
   /**
@@ -166,7 +167,7 @@ export function beamPicture(act) {
     heads.childNodes.forEach((head, at) =>
       /** @type {Element} */ (head).classList.toggle("tfw-beam-later", at > step));
     // The step in question stays in sight, at the right edge of what has grown.
-    box.scrollLeft = beamX(step) + BEAM_NODE.width + BEAM_MARGIN - box.clientWidth;
+    box.scrollLeft = xOf(step) + NODE.width + MARGIN - box.clientWidth;
   }
 
   return { element: box, picture, build, show };

@@ -1,13 +1,13 @@
 // @ts-check
 // Table 1: one of its columns as curves over the sentence's length, on logarithmic axes.
 
-import { chart, short } from "../kit/chart.js";
+import { chart } from "../kit/chart.js";
 import { button, pick, slider } from "../kit/controls.js";
 import { html, oncePerFrame } from "../kit/elements.js";
 import { assign, watch } from "../kit/model.js";
+import { short } from "../kit/numbers.js";
 import { OPERATIONS, PATH, SEQUENTIAL, layerCosts } from "./maths.js";
 
-const LONGEST = 4096;
 const D_VALUES = [64, 128, 256, 512, 768, 1024];
 const R_VALUES = [4, 8, 16, 32, 64, 128, 256, 512];
 /** @type {Object<string, Object<string, string>>} */
@@ -32,6 +32,7 @@ function power(log) {
 
 /** @param {{model: import("../kit/model.js").Model, el: HTMLElement}} host */
 function render({ model, el }) {
+  const { longest } = model.get("constants");
   /** @type {number[]} */
   let lengths = [];
   /** @param {number} n */
@@ -74,7 +75,7 @@ function render({ model, el }) {
     }
     const equal = `Self-attention (n²·d) and recurrence (n·d²) cost the same at n = d = ${short(d)}`;
     const dearer = n < d ? "recurrence" : "self-attention";
-    const times = short(Number((Math.max(n, d) / Math.min(n, d)).toPrecision(3)));
+    const times = short(Math.max(n, d) / Math.min(n, d), 3);
     const here = n === d ? ", which is where the cursor stands"
       : `; at n = ${short(n)} ${dearer} costs ${times} times as much as the other`;
     const whole = n <= r ? " The neighbourhood r still holds the whole sentence, so restricting " +
@@ -86,7 +87,7 @@ function render({ model, el }) {
     const [n, d, shown] = [model.get("n"), model.get("d"), model.get("column")];
     // The cursor and the places where curves meet or bend stand between the even lengths.
     lengths = [...new Set([...EVEN_LENGTHS, n, d, Math.max(2, model.get("r"))])]
-      .filter((length) => length <= LONGEST).sort((a, b) => a - b);
+      .filter((length) => length <= longest).sort((a, b) => a - b);
     const tables = lengths.map(table);
     const series = Object.keys(tables[0]).map((name) => ({
       name: `${name}: ${GROWTH[shown][name]}`,
@@ -103,7 +104,7 @@ function render({ model, el }) {
   const stop = watch(model, ["n", "d", "k", "r", "column"], oncePerFrame(draw));
   el.append(html("div", { class: "tfw" },
     html("div", { class: "tfw-controls" }, column.element,
-      ...controls.map(({ element }) => element), same),
+      ...[...controls, same].map(({ element }) => element)),
     picture.element, note));
   draw();
   return () => {

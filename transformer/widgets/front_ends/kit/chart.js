@@ -3,6 +3,7 @@
 
 import { SERIES } from "./colours.js";
 import { OWN_KEYS, fresh, html, svg } from "./elements.js";
+import { short } from "./numbers.js";
 
 /**
  * A curve: one value at each x of the chart.
@@ -35,17 +36,6 @@ export function ticks(low, high, n = 5) {
   const first = Math.ceil(low / step - 1e-9);
   const count = Math.floor(high / step + 1e-9) - first + 1;
   return Array.from({ length: count }, (_, i) => (first + i) * step);
-}
-
-/** A number as short as the axis allows. @param {number} value */
-export function short(value) {
-  if (value === 0) return "0";
-  const size = Math.abs(value);
-  if (size >= 1e3 && size < 1e7 && Number.isInteger(value)) return value.toLocaleString("en");
-  if (size >= 1e4 || size < 1e-3) {
-    return value.toExponential(2).replace(/\.?0+e/, "e").replace("e+", "e").replace("-", "\u2212");
-  }
-  return String(Number(value.toPrecision(4))).replace("-", "\u2212");
 }
 
 /**

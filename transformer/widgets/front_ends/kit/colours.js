@@ -1,7 +1,7 @@
 // @ts-check
 // Colours that stay apart for colour-blind readers, the same as in the book's static figures.
 
-/** Okabe and Ito's, by their CSS names in widgets.css, so that dark pages get brighter ones. */
+/** Okabe and Ito's, by their names in the kit's style.css, so that dark pages get brighter ones. */
 export const SERIES = [0, 1, 2, 3, 4, 5].map((i) => `var(--tfw-series-${i})`);
 
 // Viridis and RdBu, reversed, as matplotlib has them, at even steps.
@@ -22,7 +22,16 @@ const RED_BLUE = [
   [214, 96, 77], [196, 59, 60], [177, 24, 43], [138, 11, 37], [103, 0, 31],
 ];
 
+/** Of true links: it stands out from all of viridis, on light pages and on dark ones. */
+export const FRAME = "#e69f00";
+
 /** @typedef {[number, number, number]} Colour red, green and blue, 0 to 255 */
+
+/**
+ * For no and yes: light and dark, so that the two stay apart without colour.
+ * @type {[Colour, Colour]}
+ */
+export const TWO_COLOURS = [[227, 227, 227], [0, 114, 178]];
 
 /** @param {number[][]} anchors @param {number} t 0 to 1 @returns {Colour} */
 function between(anchors, t) {

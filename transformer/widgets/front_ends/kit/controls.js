@@ -6,13 +6,14 @@ import { assign, watch } from "./model.js";
 
 /** @typedef {import("./model.js").Model} Model */
 
-/** @param {string} id @param {string} label @param {...(Node | string)} parts */
-function labelled(id, label, ...parts) {
+/** A control under its name. @param {string} id @param {string} label @param {...(Node | string)} parts */
+export function labelled(id, label, ...parts) {
   return html("div", { class: "tfw-control" }, html("label", { for: id }, label), ...parts);
 }
 
 /**
- * A slider for a numeric trait. Its steps run over `values` if given, else from min to max.
+ * A slider for a numeric trait. Its steps run over `values` if given, else from min to max, which
+ * `range` moves.
  * @param {Model} model @param {string} name the trait
  * @param {{label: string, min?: number, max?: number, step?: number, values?: number[],
  *   format?: (value: number) => string}} options
@@ -46,9 +47,15 @@ export function slider(model, name, options) {
     const place = Number(input.value);
     assign(model, name, values ? values[place] : place);
   });
+  /** @param {number} min @param {number} max */
+  const range = (min, max) => {
+    input.min = String(min);
+    input.max = String(max);
+    show(); // the input has cut its value off at the old end
+  };
   const stop = watch(model, [name], show);
   show();
-  return { element: labelled(id, label, input, output), input, stop };
+  return { element: labelled(id, label, input, output), input, range, stop };
 }
 
 /**
@@ -117,9 +124,71 @@ export function pick(model, name, settings) {
   return { element: row, inputs: inputs.map(([input]) => input), stop };
 }
 
-/** A button. @param {string} text @param {() => void} act */
+/**
+ * A field whose text becomes a trait as soon as it makes sense; else it says what is wrong.
+ * @param {Model} model @param {string} name
+ * @param {{label: string, write?: (value: any) => string,
+ *   read: (text: string) => {value: any, problem: string}}} options
+ */
+export function field(model, name, { label, write = String, read }) {
+  const id = fresh(name);
+  const error = html("p", { class: "tfw-error", role: "alert", id: `${id}-error`, hidden: true });
+  const input = html("input", { ...OWN_KEYS, id, type: "text", autocomplete: "off",
+    autocapitalize: "off", spellcheck: "false", "aria-describedby": `${id}-error` });
+
+  /** @param {string} problem */
+  const complain = (problem) => {
+    error.textContent = problem;
+    error.hidden = !problem;
+    input.setAttribute("aria-invalid", String(Boolean(problem)));
+  };
+  const show = () => {
+    input.value = write(model.get(name));
+    complain("");
+  };
+  input.addEventListener("change", () => {
+    const { value, problem } = read(input.value);
+    if (problem) complain(problem);
+    else {
+      assign(model, name, value);
+      show();
+    }
+  });
+  const stop = watch(model, [name], show);
+  show();
+  return { element: labelled(id, label, input, error), input, stop };
+}
+
+/**
+ * A button. `allow` says whether it does anything now. It is never `disabled`: a button that has the
+ * focus would lose it, and with it a reader at the keyboard their place.
+ * @param {string} text @param {() => void} act
+ */
 export function button(text, act) {
-  const node = html("button", { type: "button", class: "tfw-button" }, text);
-  node.addEventListener("click", act);
-  return node;
+  const element = html("button", { type: "button", class: "tfw-button" }, text);
+  const allow = (/** @type {boolean} */ yes) =>
+    element.setAttribute("aria-disabled", String(!yes));
+  element.addEventListener("click", () => {
+    if (element.getAttribute("aria-disabled") !== "true") act();
+  });
+  return { element, allow };
+}
+
+/**
+ * Two buttons that go a step back and on; `show` tells them where they stand.
+ * @param {string} what is stepped over, in one word
+ * @param {{at: () => number, last: () => number, first?: number, go: (place: number) => void}} places
+ */
+export function stepper(what, { at, last, first = 0, go }) {
+  const step = (/** @type {number} */ by) => () => {
+    const place = Math.min(Math.max(at() + by, first), last());
+    if (place !== at()) go(place);
+  };
+  const back = button(`Previous ${what}`, step(-1));
+  const on = button(`Next ${what}`, step(1));
+  const show = () => {
+    back.allow(at() > first);
+    on.allow(at() < last());
+  };
+  return { element: html("div", { class: "tfw-steps" }, back.element, on.element), show };
 }

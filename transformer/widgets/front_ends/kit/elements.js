@@ -41,6 +41,12 @@ export function svg(tag, attributes = {}, ...children) {
   return node;
 }
 
+/** A box that scrolls by itself what is wider than the page. @param {string} label @param {...Child} parts */
+export function scrolling(label, ...parts) {
+  return html("div", { class: "tfw-scroll", tabindex: 0, role: "region", "aria-label": label },
+    ...parts);
+}
+
 /** For what takes arrow keys: JupyterLab leaves them to it and does not move to another cell. */
 export const OWN_KEYS = { "data-lm-suppress-shortcuts": "true" };
 

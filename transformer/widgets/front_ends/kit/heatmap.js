@@ -1,7 +1,7 @@
 // @ts-check
 // A matrix as coloured cells: thousands of them on a canvas, read out by pointer and arrow keys.
 
-import { css, sequential } from "./colours.js";
+import { FRAME, css, sequential } from "./colours.js";
 import { OWN_KEYS, html } from "./elements.js";
 
 /**
@@ -105,7 +105,8 @@ export function heatmap(options) {
     canvas.width = columns.length * size;
     canvas.height = rows.length * size;
     const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-    const gap = size > 6 ? 1 : 0;
+    // Wide enough to be seen when a large drawing is shown small.
+    const gap = size > 6 ? Math.max(1, Math.round(size / 24)) : 0;
     if (rows.length && columns.length) {
       // A dot a cell, enlarged at once: a rectangle for each would take too long for thousands.
       dots.width = columns.length;
@@ -132,7 +133,7 @@ export function heatmap(options) {
     }
     const width = Math.max(2, size / 10);
     context.lineWidth = width;
-    context.strokeStyle = "#e69f00";
+    context.strokeStyle = FRAME;
     for (const [r, c] of matrix.frames ?? []) {
       const inset = width / 2;
       context.strokeRect(c * size + inset, r * size + inset, size - gap - width, size - gap - width);

@@ -1,15 +1,13 @@
 // @ts-check
 // A field for the reader's own sentence, where a kernel can do something with it.
 
-import { button } from "./controls.js";
+import { button, labelled } from "./controls.js";
 import { fresh, html } from "./elements.js";
 import { assign, watch } from "./model.js";
 
-/** @typedef {import("./model.js").Model} SentenceModel */
-
 /**
  * Sets the model's "sentence"; the answer is a change of its "contents" or "message".
- * @param {SentenceModel} model
+ * @param {import("./model.js").Model} model
  * @param {string} verb the button's text
  * @param {string} waiting what stands there until the answer comes
  */
@@ -30,7 +28,6 @@ export function ownSentence(model, verb, waiting) {
     state.textContent = "";
   });
   const element = html("div", { class: "tfw-controls" },
-    html("div", { class: "tfw-control" }, html("label", { for: id }, "Your own sentence"), input),
-    button(verb, send), state);
+    labelled(id, "Your own sentence", input), button(verb, send).element, state);
   return { element, stop };
 }

@@ -1,21 +1,21 @@
 // @ts-check
 // Label smoothing: the target as bars, and the loss over the true token's probability.
 
-import { chart, short } from "../kit/chart.js";
+import { chart } from "../kit/chart.js";
 import { button, slider } from "../kit/controls.js";
 import { html, oncePerFrame } from "../kit/elements.js";
 import { assign, watch } from "../kit/model.js";
+import { short } from "../kit/numbers.js";
 import { lowestLoss, shareOfOthers, smoothedLoss, smoothedTarget } from "./maths.js";
 
-const MOST_BARS = 20;
 // With more bars than these the words stand upright: on a phone, and everywhere.
 const MOST_FLAT = { phone: 6, anywhere: 14 };
-const VOCABULARIES = [...Array.from({ length: MOST_BARS - 1 }, (_, i) => i + 2), 100, 1000, 37000];
+const LARGE_VOCABULARIES = [100, 1000, 37000];
 const EPSILONS = [0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 const CONFIDENCES = Array.from({ length: 199 }, (_, i) => (i + 1) / 200);
 
 /** @param {number} value */
-const three = (value) => short(Number(value.toPrecision(3)));
+const three = (value) => short(value, 3);
 /** @param {number} value */
 const percent = (value) => `${(100 * value).toFixed(3)}%`;
 
@@ -31,6 +31,9 @@ function smoothingBar(name, asked, given) {
 
 /** @param {{model: import("../kit/model.js").Model, el: HTMLElement}} host */
 function render({ model, el }) {
+  /** Up to this number each token has a bar of its own. @type {{most_bars: number}} */
+  const { most_bars: mostBars } = model.get("constants");
+  const small = Array.from({ length: mostBars - 1 }, (_, i) => i + 2);
   /** @type {number[]} */
   let confidences = [];
   /** @returns {[number, number]} */
@@ -58,7 +61,7 @@ function render({ model, el }) {
 
   const controls = [
     slider(model, "vocab_size", {
-      label: "vocabulary size V", values: VOCABULARIES, format: short }),
+      label: "vocabulary size V", values: [...small, ...LARGE_VOCABULARIES], format: short }),
     slider(model, "smoothing", { label: "smoothing ε", values: EPSILONS, format: short }),
   ];
   const lowest = button("Go to the minimum", () => assign(model, "p", lowestLoss(...settings())[0]));
@@ -68,9 +71,9 @@ function render({ model, el }) {
     const p = model.get("p");
     const [yes, other] = smoothedTarget(vocab, smoothing);
     const share = shareOfOthers(p, vocab);
-    const others = vocab > MOST_BARS ? 1 : vocab - 1;
+    const others = vocab > mostBars ? 1 : vocab - 1;
     const name = (/** @type {number} */ i) =>
-      (vocab > MOST_BARS ? `each of the other ${short(vocab - 1)}` : String(i + 1));
+      (vocab > mostBars ? `each of the other ${short(vocab - 1)}` : String(i + 1));
     bars.classList.toggle("tfw-smoothing-many", others >= MOST_FLAT.phone);
     bars.classList.toggle("tfw-smoothing-crowd", others >= MOST_FLAT.anywhere);
     bars.replaceChildren(smoothingBar("y", yes, p),
@@ -98,7 +101,7 @@ function render({ model, el }) {
     const y = [0, Math.max(5, Math.ceil(1.6 * least))];
     picture.show({ x: confidences, series, y }, confidences.indexOf(p));
     drawBars();
-    lowest.disabled = best >= 1;
+    lowest.allow(best < 1);
     note.textContent = best < 1
       ? "The lowest loss lies at p = 1 − ε + ε/V, where the model gives just what the target " +
         `asks for. Its value, ${short(least)} nats, is the target's entropy: no model gets below it.`
@@ -107,7 +110,7 @@ function render({ model, el }) {
 
   const stop = watch(model, ["vocab_size", "smoothing", "p"], oncePerFrame(draw));
   el.append(html("div", { class: "tfw" },
-    html("div", { class: "tfw-controls" }, ...controls.map(({ element }) => element), lowest),
+    html("div", { class: "tfw-controls" }, ...[...controls, lowest].map(({ element }) => element)),
     html("p", { class: "tfw-heading" },
       "Bars: what the target q asks for. Lines: what the model gives at the cursor."),
     bars, picture.element, note));

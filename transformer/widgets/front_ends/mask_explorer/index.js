@@ -1,24 +1,15 @@
 // @ts-check
 // A padded batch, and who may attend to whom in one of its sentences.
 
+import { ATTENTIONS } from "../kit/attentions.js";
+import { TWO_COLOURS } from "../kit/colours.js";
 import { pick, slider } from "../kit/controls.js";
-import { html, oncePerFrame } from "../kit/elements.js";
+import { html, oncePerFrame, scrolling } from "../kit/elements.js";
 import { heatmap } from "../kit/heatmap.js";
 import { watch } from "../kit/model.js";
 import { cutAndPadded, hiddenBy } from "./maths.js";
 
 /** @typedef {import("../kit/model.js").Model} Model */
-
-const PAD = "<pad>";
-// Dark and light, so that the two stay apart without colour; the same as in the static figures.
-const MAY_COLOUR = /** @type {import("../kit/colours.js").Colour} */ ([0, 114, 178]);
-const MAY_NOT_COLOUR = /** @type {import("../kit/colours.js").Colour} */ ([227, 227, 227]);
-/** @type {Object<string, [string, string, string]>} its name, whose queries, whose keys */
-const ATTENTIONS = {
-  "encoder self": ["encoder self-attention", "source", "source"],
-  "decoder self": ["decoder self-attention", "target", "target"],
-  cross: ["cross-attention", "target", "source"],
-};
 
 /** The shown sentence's place in the batch. @param {Model} model */
 function placeOf(model) {
@@ -62,9 +53,8 @@ function swatch(colour, text) {
 /** The batch of one side as the rectangle that it is. @param {string} title */
 function batchTable(title) {
   const body = html("tbody");
-  const box = html("div", { class: "tfw-scroll", tabindex: 0, role: "group", "aria-label": title },
-    html("table", { class: "tfw-table tfw-maskexplorer-batch" },
-      html("caption", {}, title), body));
+  const box = scrolling(title, html("table", { class: "tfw-table tfw-maskexplorer-batch" },
+    html("caption", {}, title), body));
 
   /** @type {string[]} what the rows show, so that only those that change are built anew */
   let drawn = [];
@@ -91,9 +81,9 @@ function batchTable(title) {
  * Whether and why a query may look at a key, in words.
  * @param {{kind: string, show: string}} mask
  * @param {string[]} queries @param {string[]} keys @param {number} words
- * @param {number} query @param {number} key
+ * @param {number} query @param {number} key @param {string} pad
  */
-function maskInWords({ kind, show }, queries, keys, words, query, key) {
+function inWords({ kind, show }, queries, keys, words, query, key, pad) {
   const { padding, later } = hiddenBy(kind, show, query, key, words);
   const who = `"${queries[query]}" (query, position ${query})`;
   const whom = `"${keys[key]}" (key, position ${key})`;
@@ -104,7 +94,7 @@ function maskInWords({ kind, show }, queries, keys, words, query, key) {
   const causal = kind === "decoder self" && show !== "padding";
   const order = query === key ? "its own position" : "it comes earlier";
   const why = [causal ? order : "", causal && show === "causal" ? "" : "no padding"];
-  const idle = queries[query] === PAD
+  const idle = queries[query] === pad
     ? " Masks hide keys, not queries: padding does look, but what it computes is not used." : "";
   return `${who} may look at ${whom}: ${why.filter(Boolean).join(", and ")}.${idle}`;
 }
@@ -112,12 +102,13 @@ function maskInWords({ kind, show }, queries, keys, words, query, key) {
 /** @param {{model: Model, el: HTMLElement}} host */
 function render({ model, el }) {
   const sides = ["source", "target"];
+  const { pad } = model.get("constants");
   const sentence = slider(model, "sentence", { label: "sentence of the batch", min: 0, max: 0 });
   const lengths = sides.map((side) =>
     slider(lengthModel(model, side), `${side}_length`, { label: `${side} tokens`, min: 1, max: 1 }));
   const kind = pick(model, "kind", {
     label: "attention",
-    options: Object.entries(ATTENTIONS).map(([value, [text]]) => [text, value]),
+    options: Object.entries(ATTENTIONS).map(([value, { name }]) => [name, value]),
   });
   const mode = pick(model, "show", {
     label: "mask of the decoder self-attention",
@@ -136,18 +127,15 @@ function render({ model, el }) {
     const left = sides.map((side) => lengthsOf(model, side));
     const padded = sides.map((side, s) => model.get(side).map(
       (/** @type {string[]} */ tokens, /** @type {number} */ i) =>
-        cutAndPadded(tokens, left[s][i], Math.max(...left[s]), PAD)));
-    sentence.input.max = String(model.get("source").length - 1);
-    sentence.input.value = String(place);
+        cutAndPadded(tokens, left[s][i], Math.max(...left[s]), pad)));
+    sentence.range(0, model.get("source").length - 1);
     sides.forEach((side, s) => {
-      // A slider clamps its value to the old end, so the value comes after the end.
-      lengths[s].input.max = String(model.get(side)[place].length);
-      lengths[s].input.value = String(left[s][place]);
+      lengths[s].range(1, model.get(side)[place].length);
       batches[s].show(padded[s], left[s], place);
     });
 
     const mask = { kind: model.get("kind"), show: model.get("show") };
-    const [name, from, to] = ATTENTIONS[mask.kind];
+    const { name, queries: from, keys: to } = ATTENTIONS[mask.kind];
     const decoder = mask.kind === "decoder self";
     mode.element.disabled = !decoder;
     /** @type {string[]} */
@@ -161,8 +149,8 @@ function render({ model, el }) {
       rows: queries,
       columns: keys,
       value: (q, k) => (cells[q][k].padding || cells[q][k].later ? 0 : 1),
-      colour: (may) => (may ? MAY_COLOUR : MAY_NOT_COLOUR),
-      say: (q, k) => maskInWords(mask, queries, keys, words, q, k),
+      colour: (may) => TWO_COLOURS[may],
+      say: (q, k) => inWords(mask, queries, keys, words, q, k, pad),
     });
     const title = `${name}${decoder ? `, ${mask.show} mask` : ", padding mask"}`;
     heading.textContent = `Sentence ${place}: ${title}`;
@@ -184,11 +172,11 @@ function render({ model, el }) {
   el.append(html("div", { class: "tfw tfw-maskexplorer" },
     html("div", { class: "tfw-controls" }, sentence.element, ...lengths.map((l) => l.element)),
     html("div", { class: "tfw-controls" }, kind.element, mode.element),
-    html("div", { class: "tfw-side-by-side" },
+    html("div", { class: "tfw-maskexplorer-sides" },
       html("div", {}, ...batches.map((batch) => batch.element)),
       html("div", {}, heading,
-        html("ul", { class: "tfw-key" }, swatch(MAY_COLOUR, "may attend"),
-          swatch(MAY_NOT_COLOUR, "may not attend")),
+        html("ul", { class: "tfw-key" }, swatch(TWO_COLOURS[1], "may attend"),
+          swatch(TWO_COLOURS[0], "may not attend")),
         grid.element, count))));
   draw();
   return () => {

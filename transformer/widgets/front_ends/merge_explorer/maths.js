@@ -4,26 +4,26 @@
 /**
  * @typedef {[string, number]} CountedWord
  * @typedef {{left: string, right: string, count: number}} CountedPair
- * @typedef {{pieces: string[][], pairs: CountedPair[]}} BpeState words split, and the pairs in them,
+ * @typedef {{pieces: string[][], pairs: CountedPair[]}} State words split, and the pairs in them,
  *   the next winner first
  */
 
-const BPE_SPACE = "▁";
+const SPACE = "▁";
 
 /** A word with its mark. @param {string} word @param {string} mark "start", "end" or "none" */
-export function bpeMarked(word, mark) {
+export function marked(word, mark) {
   if (mark === "none") return word;
-  return mark === "start" ? BPE_SPACE + word : word + BPE_SPACE;
+  return mark === "start" ? SPACE + word : word + SPACE;
 }
 
 /** Every character of the words once, in Unicode's order. @param {string[]} words */
-export function bpeAlphabet(words) {
+export function alphabet(words) {
   const point = (/** @type {string} */ c) => /** @type {number} */ (c.codePointAt(0));
   return [...new Set(words.flatMap((word) => [...word]))].sort((a, b) => point(a) - point(b));
 }
 
 /** Joins every occurrence of a pair. @param {string[]} pieces @param {CountedPair} pair */
-export function bpeJoin(pieces, { left, right }) {
+export function joined(pieces, { left, right }) {
   /** @type {string[]} */
   const merged = [];
   for (let i = 0; i < pieces.length; i += 1) {
@@ -39,7 +39,7 @@ export function bpeJoin(pieces, { left, right }) {
  * older pieces.
  * @param {string[][]} words @param {number[]} counts @param {Map<string, number>} ids
  */
-function bpePairs(words, counts, ids) {
+function pairsOf(words, counts, ids) {
   const age = (/** @type {string} */ piece) => /** @type {number} */ (ids.get(piece));
   /** @type {Map<number, CountedPair>} */
   const pairs = new Map();
@@ -60,17 +60,17 @@ function bpePairs(words, counts, ids) {
 /**
  * The words before the first merge, after it, and so on, until every word is one piece.
  * @param {CountedWord[]} counted words as they are split, with their mark
- * @returns {BpeState[]}
+ * @returns {State[]}
  */
-export function bpeStates(counted) {
+export function statesOf(counted) {
   const counts = counted.map(([, count]) => count);
-  const ids = new Map(bpeAlphabet(counted.map(([word]) => word)).map((c, i) => [c, i]));
+  const ids = new Map(alphabet(counted.map(([word]) => word)).map((c, i) => [c, i]));
   let pieces = counted.map(([word]) => [...word]);
-  const states = [{ pieces, pairs: bpePairs(pieces, counts, ids) }];
+  const states = [{ pieces, pairs: pairsOf(pieces, counts, ids) }];
   for (let best = states[0].pairs[0]; best; best = states[states.length - 1].pairs[0]) {
     ids.set(best.left + best.right, ids.size);
-    pieces = pieces.map((word) => bpeJoin(word, best));
-    states.push({ pieces, pairs: bpePairs(pieces, counts, ids) });
+    pieces = pieces.map((word) => joined(word, best));
+    states.push({ pieces, pairs: pairsOf(pieces, counts, ids) });
   }
   return states;
 }

@@ -2,21 +2,20 @@
 // Two charts: some dimensions over the position, and the similarity of two codes over their offset.
 
 import { chart } from "../kit/chart.js";
-import {
-  positionCode, positionDot, positionFixed, positionFrequencies, positionWave,
-} from "./maths.js";
+import { fixed } from "../kit/numbers.js";
+import { codeOf, dot, four, frequenciesOf, waveOf } from "./maths.js";
 
 /** @typedef {import("./maths.js").Positions} Positions */
 
 /** @param {(pos: number) => void} onPoint */
-export function positionCurves(onPoint) {
+export function curvesView(onPoint) {
   /** @type {Positions | null} */
   let now = null;
   const picture = chart({ label: "Dimensions over positions", xTitle: "position", yTitle: "PE",
     say: (pos) => {
       const { table, dimensions } = /** @type {Positions} */ (now);
       const values = dimensions.map((i) =>
-        `Dimension ${i} (${positionWave(i)}): ${positionFixed(table[pos][i])}`);
+        `Dimension ${i} (${waveOf(i)}): ${four(table[pos][i])}`);
       return `Position ${pos}. ${values.join("; ")}.`;
     },
     onPoint });
@@ -26,7 +25,7 @@ export function positionCurves(onPoint) {
     now = next;
     const { table, dimensions, position } = next;
     picture.show({ x: table.map((_, pos) => pos), y: [-1.05, 1.05],
-      series: dimensions.map((i) => ({ name: `dimension ${i} (${positionWave(i)})`,
+      series: dimensions.map((i) => ({ name: `dimension ${i} (${waveOf(i)})`,
         values: table.map((code) => code[i]) })) }, position);
   }
 
@@ -34,7 +33,7 @@ export function positionCurves(onPoint) {
 }
 
 /** @param {number} reach the largest offset @param {(offset: number) => void} onPoint */
-export function positionSimilarity(reach, onPoint) {
+export function similarityView(reach, onPoint) {
   const offsets = Array.from({ length: 2 * reach + 1 }, (_, i) => i - reach);
   let position = 0;
   /** @type {number[]} the dot products of two codes, and what Section 3.5 makes of them */
@@ -45,9 +44,9 @@ export function positionSimilarity(reach, onPoint) {
     yTitle: "PE(pos) · PE(pos + k)",
     say: (place) => {
       const k = offsets[place];
-      return `Offset ${positionFixed(k, 0)}. PE(${position}) · PE(${positionFixed(position + k, 0)}) `
-        + `= ${positionFixed(dots[place])}; the sum of cos(k·ω_i), without any position: `
-        + `${positionFixed(sums[place])}.`
+      return `Offset ${fixed(k, 0)}. PE(${position}) · PE(${fixed(position + k, 0)}) `
+        + `= ${four(dots[place])}; the sum of cos(k·ω_i), without any position: `
+        + `${four(sums[place])}.`
         + (position + k < 0 ? " No token stands before position 0, but the formula holds." : "");
     },
     onPoint: (place) => onPoint(offsets[place]) });
@@ -55,8 +54,8 @@ export function positionSimilarity(reach, onPoint) {
   /** @param {Positions} next */
   function show({ d_model: d, position: pos, offset, table }) {
     position = pos;
-    const frequencies = positionFrequencies(d);
-    dots = offsets.map((k) => positionDot(table[pos], table[pos + k] ?? positionCode(pos + k, d)));
+    const frequencies = frequenciesOf(d);
+    dots = offsets.map((k) => dot(table[pos], table[pos + k] ?? codeOf(pos + k, frequencies)));
     sums = offsets.map((k) => frequencies.reduce((sum, omega) => sum + Math.cos(k * omega), 0));
     const low = Math.min(0, ...dots);
     picture.show({ x: offsets, y: [low * 1.1, (d / 2) * 1.05], series: [

@@ -1,11 +1,9 @@
 // @ts-check
 // PE(pos + k) = R(k) PE(pos), for one pair: two hands of a clock, and the numbers.
 
-import { short } from "../kit/chart.js";
 import { html, svg } from "../kit/elements.js";
-import {
-  positionCode, positionFixed, positionFrequencies, positionTurned,
-} from "./maths.js";
+import { fixed, short } from "../kit/numbers.js";
+import { codeOf, four, frequenciesOf, turned } from "./maths.js";
 
 const RADIUS = 90;
 
@@ -45,7 +43,7 @@ function line(name, ...cells) {
 }
 
 /** The clock, its numbers, and the turns of all pairs; `show` draws another state. */
-export function positionClock() {
+export function rotationView() {
   const face = svg("g", {},
     svg("circle", { cx: 0, cy: 0, r: RADIUS, class: "tfw-posexp-face" }),
     svg("line", { x1: -RADIUS, x2: RADIUS, y1: 0, y2: 0, class: "tfw-grid" }),
@@ -71,14 +69,14 @@ export function positionClock() {
 
   /** @param {import("./maths.js").Positions} next */
   function show({ d_model: dModel, position: pos, offset: k, pair }) {
-    const [here, there] = [positionCode(pos, dModel), positionCode(pos + k, dModel)];
-    const moved = positionTurned(here, k);
+    const frequencies = frequenciesOf(dModel);
+    const [here, there] = [codeOf(pos, frequencies), codeOf(pos + k, frequencies)];
+    const moved = turned(here, frequencies, k);
     const gap = Math.max(...there.map((value, i) => Math.abs(value - moved[i])));
-    const frequencies = positionFrequencies(dModel);
     const omega = frequencies[pair];
     const turn = k * omega;
-    const names = { here: positionFixed(pos, 0), there: positionFixed(pos + k, 0),
-      k: positionFixed(k, 0), degrees: `${positionFixed((turn * 180) / Math.PI, 2)}°` };
+    const names = { here: fixed(pos, 0), there: fixed(pos + k, 0),
+      k: fixed(k, 0), degrees: `${fixed((turn * 180) / Math.PI, 2)}°` };
     const apart = Math.abs(Math.atan2(Math.sin(turn), Math.cos(turn)));
     hands.replaceChildren(spiral(pos * omega, turn),
       ...hand(pos * omega, 0, 1.16, names.here),
@@ -87,7 +85,7 @@ export function positionClock() {
       + `${pair}, ${names.degrees} apart, counted anticlockwise.`);
 
     const at = [2 * pair, 2 * pair + 1];
-    const two = (/** @type {number[]} */ code) => at.map((i) => positionFixed(code[i]));
+    const two = (/** @type {number[]} */ code) => at.map((i) => four(code[i]));
     const [c, s] = [Math.cos(turn), Math.sin(turn)];
     numbers.replaceChildren(
       html("caption", {}, `Pair ${pair}, turned by R(${names.k})`),
@@ -95,8 +93,8 @@ export function positionClock() {
         ...["sin", "cos"].map((f, i) => html("th", { scope: "col" }, `${f}, dim. ${at[i]}`)))),
       html("tbody", {},
         line(`PE(${names.here})`, ...two(here)),
-        line(`R(${names.k}), row 1`, positionFixed(c), positionFixed(s)),
-        line(`R(${names.k}), row 2`, positionFixed(-s), positionFixed(c)),
+        line(`R(${names.k}), row 1`, four(c), four(s)),
+        line(`R(${names.k}), row 2`, four(-s), four(c)),
         line(`R(${names.k}) PE(${names.here})`, ...two(moved)),
         line(`PE(${names.there}), formula`, ...two(there))));
 
@@ -106,14 +104,14 @@ export function positionClock() {
     }
     // A step of a slider fills in numbers only: there may be 64 rows.
     frequencies.forEach((w, i) => {
-      const degrees = positionFixed((k * w * 180) / Math.PI, 2);
-      [positionFixed(w, 6), positionFixed(k * w), degrees].forEach((text, j) => {
+      const degrees = fixed((k * w * 180) / Math.PI, 2);
+      [fixed(w, 6), four(k * w), degrees].forEach((text, j) => {
         rows[i].children[j + 1].textContent = text;
       });
       rows[i].setAttribute("aria-current", String(i === pair));
     });
-    readout.textContent = `Pair ${pair}: ω = ${positionFixed(omega, 6)}, so k = ${names.k} turns the `
-      + `hand by ${positionFixed(turn)} rad = ${names.degrees}, from any position. R(${names.k}) `
+    readout.textContent = `Pair ${pair}: ω = ${fixed(omega, 6)}, so k = ${names.k} turns the `
+      + `hand by ${four(turn)} rad = ${names.degrees}, from any position. R(${names.k}) `
       + `PE(${names.here}) = (${two(moved).join(", ")}) and PE(${names.there}) = `
       + `(${two(there).join(", ")}). Largest difference in all ${dModel} dimensions: `
       + `${gap < 1e-12 ? "below 10⁻¹²" : short(gap)}.`

@@ -4,15 +4,13 @@
 import { pick, slider } from "../kit/controls.js";
 import { html, oncePerFrame } from "../kit/elements.js";
 import { assign, watch } from "../kit/model.js";
-import { positionCode, positionFixed } from "./maths.js";
-import { positionCurves, positionSimilarity } from "./charts.js";
-import { positionClock } from "./clock.js";
-import { positionField } from "./field.js";
-import { positionBits, positionTable } from "./tables.js";
+import { fixed } from "../kit/numbers.js";
+import { curvesView, similarityView } from "./charts.js";
+import { rotationView } from "./clock.js";
+import { dimensionsField } from "./field.js";
+import { codeOf, frequenciesOf } from "./maths.js";
+import { bitsView, tableView } from "./tables.js";
 
-const MOST = 6;
-const BINARY = 32;
-const REACH = 64;
 const TRAITS = ["view", "d_model", "length", "dimensions", "position", "offset", "pair"];
 /** @type {Object<string, {title: string, needs: string[], words: string}>} */
 const VIEWS = {
@@ -21,8 +19,8 @@ const VIEWS = {
   table: { title: "table", needs: ["d_model", "length", "position"],
     words: "A row is the code of a position. From left to right the columns change ever more slowly." },
   binary: { title: "beside bits", needs: ["d_model", "length", "position"],
-    words: `The first positions (at most ${BINARY}) as binary numbers, fastest bit first, and as `
-      + "sinusoids: bits jump, waves glide." },
+    words: "The first positions as binary numbers, fastest bit first, and as sinusoids: bits jump, "
+      + "waves glide." },
   similarity: { title: "similarity", needs: ["d_model", "length", "position", "offset"],
     words: "The dot product of two codes that are k positions apart." },
   rotation: { title: "rotation", needs: ["d_model", "length", "position", "offset", "pair"],
@@ -34,30 +32,31 @@ const VIEWS = {
 function render({ model, el }) {
   const get = (/** @type {string} */ name) => model.get(name);
   const toPosition = (/** @type {number} */ pos) => assign(model, "position", pos);
+  const { most_dimensions: mostDimensions, most_binary: mostBinary, reach } = get("constants");
   /** @type {number[][]} */
   let table = [];
 
   /** @typedef {import("./maths.js").Positions} Positions */
   /** @type {Object<string, {element: HTMLElement, show: (now: Positions) => void, stop: () => void}>} */
   const views = {
-    curves: positionCurves(toPosition),
-    table: positionTable(toPosition),
-    binary: positionBits(BINARY, toPosition),
-    similarity: positionSimilarity(REACH, (offset) => assign(model, "offset", offset)),
-    rotation: positionClock(),
+    curves: curvesView(toPosition),
+    table: tableView(toPosition),
+    binary: bitsView(mostBinary, toPosition),
+    similarity: similarityView(reach, (offset) => assign(model, "offset", offset)),
+    rotation: rotationView(),
   };
   const view = pick(model, "view", { label: "show",
     options: Object.entries(VIEWS).map(([name, { title }]) => [title, name]) });
-  const signed = (/** @type {number} */ value) => positionFixed(value, 0);
+  const signed = (/** @type {number} */ value) => fixed(value, 0);
   const sliders = {
     d_model: slider(model, "d_model", { label: "width d_model", min: 4, max: 128, step: 2 }),
     length: slider(model, "length", { label: "length", min: 10, max: 128 }),
     position: slider(model, "position", { label: "position pos", min: 0, max: 127 }),
-    offset: slider(model, "offset", { label: "offset k", min: -REACH, max: REACH, format: signed }),
+    offset: slider(model, "offset", { label: "offset k", min: -reach, max: reach, format: signed }),
     pair: slider(model, "pair", { label: "pair i", min: 0, max: 63 }),
   };
   /** @type {Object<string, {element: HTMLElement, stop: () => void}>} */
-  const controls = { ...sliders, dimensions: positionField(model, MOST) };
+  const controls = { ...sliders, dimensions: dimensionsField(model, mostDimensions) };
   const words = html("p", {});
 
   /** What a smaller length or width takes with it; in Python the same happens. */
@@ -72,17 +71,15 @@ function render({ model, el }) {
   function draw() {
     const [d, length, name] = [get("d_model"), get("length"), get("view")];
     if (table.length !== length || table[0].length !== d) {
-      table = Array.from({ length }, (_, pos) => positionCode(pos, d));
+      const frequencies = frequenciesOf(d);
+      table = Array.from({ length }, (_, pos) => codeOf(pos, frequencies));
     }
     for (const [key, { element }] of Object.entries(views)) element.hidden = key !== name;
     for (const [key, { element }] of Object.entries(controls)) {
       element.hidden = !VIEWS[name].needs.includes(key);
     }
-    sliders.position.input.max = String(length - 1);
-    sliders.pair.input.max = String(d / 2 - 1);
-    // The values anew: a slider cuts off what was set before its end was moved.
-    sliders.position.input.value = String(get("position"));
-    sliders.pair.input.value = String(get("pair"));
+    sliders.position.range(0, length - 1);
+    sliders.pair.range(0, d / 2 - 1);
     words.textContent = VIEWS[name].words;
     views[name].show({ d_model: d, dimensions: get("dimensions"), position: get("position"),
       offset: get("offset"), pair: get("pair"), table });

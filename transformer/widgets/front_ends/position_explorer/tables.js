@@ -4,7 +4,8 @@
 import { diverging } from "../kit/colours.js";
 import { html } from "../kit/elements.js";
 import { heatmap, legend } from "../kit/heatmap.js";
-import { positionFixed, positionFrequencies, positionWave } from "./maths.js";
+import { fixed, short } from "../kit/numbers.js";
+import { four, frequenciesOf, waveOf } from "./maths.js";
 
 /** @typedef {import("./maths.js").Positions} Positions */
 
@@ -16,10 +17,10 @@ function labels(count) {
 
 /** @param {number[][]} table @param {number} pos @param {number} i */
 function sayWave(table, pos, i) {
-  const omega = positionFrequencies(table[pos].length)[Math.floor(i / 2)];
-  return `Position ${pos}, dimension ${i}: ${positionWave(i)}(${pos} × ${positionFixed(omega, 6)}) = `
-    + `${positionFixed(table[pos][i])}. One turn takes `
-    + `${Number(((2 * Math.PI) / omega).toPrecision(4))} positions.`;
+  const omega = frequenciesOf(table[pos].length)[Math.floor(i / 2)];
+  return `Position ${pos}, dimension ${i}: ${waveOf(i)}(${pos} × ${fixed(omega, 6)}) = `
+    + `${four(table[pos][i])}. One turn takes `
+    + `${short((2 * Math.PI) / omega, 4)} positions.`;
 }
 
 /** @param {number} pos @param {number} bit @param {number} count how many bits there are */
@@ -69,7 +70,7 @@ const waveMatrix = (table, rows) => ({
 const waveLegend = () => legend({ low: "\u22121", high: "1", colour: diverging, from: -1 });
 
 /** @param {(pos: number) => void} onPoint */
-export function positionTable(onPoint) {
+export function tableView(onPoint) {
   const map = cells("Table of codes", "dimension", onPoint);
   const element = html("div", { class: "tfw-posexp-table" }, waveLegend(), map.element);
 
@@ -81,7 +82,7 @@ export function positionTable(onPoint) {
 }
 
 /** @param {number} most positions @param {(pos: number) => void} onPoint */
-export function positionBits(most, onPoint) {
+export function bitsView(most, onPoint) {
   const bits = cells("Binary numbers", "bit", onPoint);
   const waves = cells("Sinusoids", "dimension", onPoint);
   const beyond = html("p", { hidden: true });

@@ -1,10 +1,11 @@
 // @ts-check
 // The learning rate over the steps, for settings that the reader moves.
 
-import { chart, short } from "../kit/chart.js";
+import { chart } from "../kit/chart.js";
 import { button, slider } from "../kit/controls.js";
 import { html, oncePerFrame } from "../kit/elements.js";
 import { assign, watch } from "../kit/model.js";
+import { grouped, short } from "../kit/numbers.js";
 import { noamRate } from "./maths.js";
 
 const POINTS = 400;
@@ -13,12 +14,9 @@ const WIDTHS = [64, 128, 256, 512, 1024, 2048];
 const WARMUPS = [100, 200, 400, 1000, 2000, 4000, 6000, 8000, 12000, 16000];
 const FACTORS = [0.25, 0.5, 1, 1.5, 2, 3, 4];
 
-/** @param {number} value */
-const whole = (value) => value.toLocaleString("en");
-
 /** @param {[number, number, number]} curve */
 function named([dModel, warmup, factor]) {
-  return `width ${whole(dModel)}, warm-up ${whole(warmup)}, factor ${short(factor)}`;
+  return `width ${grouped(dModel)}, warm-up ${grouped(warmup)}, factor ${short(factor)}`;
 }
 
 /** @param {{model: import("../kit/model.js").Model, el: HTMLElement}} host */
@@ -37,14 +35,14 @@ function render({ model, el }) {
     yTitle: "learning rate",
     say: (place) => {
       const rates = curves().map((c) => `${named(c)}: ${short(noamRate(steps[place], ...c))}`);
-      return `Step ${whole(steps[place])}. ${rates.join("; ")}.`;
+      return `Step ${grouped(steps[place])}. ${rates.join("; ")}.`;
     },
     onPoint: (place) => assign(model, "step", steps[place]),
   });
 
   const controls = [
     slider(model, "d_model", { label: "width d_model", values: WIDTHS }),
-    slider(model, "warmup", { label: "warm-up steps", values: WARMUPS, format: whole }),
+    slider(model, "warmup", { label: "warm-up steps", values: WARMUPS, format: grouped }),
     slider(model, "factor", { label: "factor", values: FACTORS }),
   ];
   const keep = button("Keep this curve", () =>
@@ -65,14 +63,14 @@ function render({ model, el }) {
     }));
     const place = steps.findIndex((step) => step >= model.get("step"));
     picture.show({ x: steps, series }, place < 0 ? steps.length - 1 : place);
-    keep.disabled = model.get("kept").length >= MOST_KEPT;
-    clear.disabled = model.get("kept").length === 0;
+    keep.allow(model.get("kept").length < MOST_KEPT);
+    clear.allow(model.get("kept").length > 0);
   }
 
   const stop = watch(model, ["d_model", "warmup", "factor", "kept", "steps", "step"],
     oncePerFrame(draw));
   el.append(html("div", { class: "tfw" },
-    html("div", { class: "tfw-controls" }, ...controls.map(({ element }) => element), keep, clear),
+    html("div", { class: "tfw-controls" }, ...[...controls, keep, clear].map(({ element }) => element)),
     picture.element));
   draw();
   return () => {

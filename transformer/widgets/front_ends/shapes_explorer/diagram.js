@@ -3,10 +3,10 @@
 // Across, everything is in percent, so the drawing fits every width; upwards it is in pixels.
 
 import { OWN_KEYS, html, svg } from "../kit/elements.js";
-import { SHAPE_PARTS, shapeOf } from "./parts.js";
+import { PARTS, shapeOf } from "./parts.js";
 
-/** @typedef {import("./parts.js").ShapePart} ShapePart */
-/** @typedef {import("./parts.js").ShapeSettings} ShapeSettings */
+/** @typedef {import("./parts.js").Part} Part */
+/** @typedef {import("./parts.js").Settings} Settings */
 
 const BOX = 42;
 const NORM = 30;
@@ -29,7 +29,7 @@ function heightsOfBoxes() {
   /** @type {Map<string, {foot: number, top: number}>} */
   const places = new Map();
   const ground = { encoder: 2, decoder: 2 };
-  for (const { id, stack, kind } of SHAPE_PARTS) {
+  for (const { id, stack, kind } of PARTS) {
     const foot = ground[stack];
     const top = foot + (kind === "norm" ? NORM : BOX);
     places.set(id, { foot, top });
@@ -42,14 +42,14 @@ function heightsOfBoxes() {
  * The drawing. `onPick` is called with the id of the part that is clicked or tapped.
  * @param {(id: string) => void} onPick
  */
-export function shapesDiagram(onPick) {
+export function partsDiagram(onPick) {
   const { places, height } = heightsOfBoxes();
   const drawing = svg("svg", { class: "tfw-shapes-arrows", "aria-hidden": "true", height });
   const boxes = html("div", { class: "tfw-shapes-boxes", role: "group",
     "aria-label": "The parts of the model, in the order in which they compute" });
   /** @type {Map<string, HTMLButtonElement>} */
   const buttons = new Map();
-  /** @type {{text: Element, ground: Element, part: ShapePart}[]} */
+  /** @type {{text: Element, ground: Element, part: Part}[]} */
   const labels = [];
   /** @type {Element[]} */
   const repeats = [];
@@ -88,7 +88,7 @@ export function shapesDiagram(onPick) {
 
   for (const stack of /** @type {const} */ (["encoder", "decoder"])) {
     const { x, lane, frame, role } = COLUMNS[stack];
-    const column = SHAPE_PARTS.filter((part) => part.stack === stack);
+    const column = PARTS.filter((part) => part.stack === stack);
     const layer = column.filter((part) => part.repeated);
     const low = at(layer[0].id).foot - RISE / 2 + 9;
     const high = at(layer[layer.length - 1].id).top + 4;
@@ -151,7 +151,7 @@ export function shapesDiagram(onPick) {
     onPick(to);
   });
 
-  /** @param {ShapeSettings | null} settings null if they make no model @param {string} picked */
+  /** @param {Settings | null} settings null if they make no model @param {string} picked */
   function show(settings, picked) {
     for (const { text, ground, part } of labels) {
       const shape = settings ? shapeText(shapeOf(part.rows[part.rows.length - 1], settings)) : "";

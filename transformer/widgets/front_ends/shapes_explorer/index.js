@@ -1,19 +1,20 @@
 // @ts-check
-// Figure 1, part by part: the shapes, the parameters and the line of code of each.
+// Figure 1, part by part: the shapes, the parameters and the code of each.
 
-import { button, slider } from "../kit/controls.js";
+import { slider, stepper } from "../kit/controls.js";
 import { html, oncePerFrame } from "../kit/elements.js";
 import { assign, watch } from "../kit/model.js";
-import { shapeText, shapesDiagram } from "./diagram.js";
-import { SHAPE_PARTS, allParameters, shapeOf } from "./parts.js";
+import { grouped } from "../kit/numbers.js";
+import { partsDiagram, shapeText } from "./diagram.js";
+import { PARTS, allParameters, shapeOf } from "./parts.js";
 
-/** @typedef {import("./parts.js").ShapePart} ShapePart */
-/** @typedef {import("./parts.js").ShapeAxis} ShapeAxis */
-/** @typedef {import("./parts.js").ShapeSettings} ShapeSettings */
+/** @typedef {import("./parts.js").Part} Part */
+/** @typedef {import("./parts.js").Axis} Axis */
+/** @typedef {import("./parts.js").Settings} Settings */
 
 // Each number of heads divides each width, so moving the sliders always makes a model; only what
 // Python has set beside their steps may not.
-const SHAPE_CONTROLS = [
+const CONTROLS = [
   { name: "batch", label: "batch", values: [1, 2, 3, 4, 8, 16, 32, 64] },
   { name: "src_len", label: "source length", values: [1, 2, 3, 5, 7, 10, 15, 25, 50, 100] },
   { name: "tgt_len", label: "target length", values: [1, 2, 3, 4, 6, 10, 15, 25, 50, 100] },
@@ -24,14 +25,11 @@ const SHAPE_CONTROLS = [
   { name: "vocab", label: "vocabulary", values: [100, 1000, 8000, 16000, 32000, 37000, 50000] },
 ];
 
-/** What the table calls the axes. @type {Object<ShapeAxis, string>} */
+/** What the table calls the axes. @type {Object<Axis, string>} */
 const AXIS_NAMES = { batch: "batch", src_len: "source", tgt_len: "target", d_model: "d_model",
   n_heads: "heads", d_k: "d_k", d_ff: "d_ff", n_layers: "N", vocab: "vocabulary" };
 
-/** @param {number} value */
-const grouped = (value) => value.toLocaleString("en");
-
-/** What is wrong with settings that make no model, else "". @param {ShapeSettings} settings */
+/** What is wrong with settings that make no model, else "". @param {Settings} settings */
 function whyNoModel({ d_model, n_heads }) {
   if (d_model % n_heads) {
     return `${n_heads} heads do not divide a width of ${d_model}; choose another of the two.`;
@@ -42,7 +40,7 @@ function whyNoModel({ d_model, n_heads }) {
     : "";
 }
 
-/** @param {ShapePart} part @param {ShapeSettings} settings */
+/** @param {Part} part @param {Settings} settings */
 function parametersText(part, settings) {
   if (!part.formula) return "No parameters: nothing in it is learned.";
   const count = part.parameters(settings);
@@ -54,8 +52,8 @@ function parametersText(part, settings) {
     : `${one}.`;
 }
 
-/** @param {ShapePart} part @param {ShapeSettings} settings */
-function shapesTable(part, settings) {
+/** @param {Part} part @param {Settings} settings */
+function tableOf(part, settings) {
   const rows = part.rows.map((row) => html("tr", { "data-tensor": row.key },
     html("th", { scope: "row" }, row.what),
     html("td", {}, row.axes.map((axis) => AXIS_NAMES[axis]).join(", ")),
@@ -67,40 +65,35 @@ function shapesTable(part, settings) {
     html("tbody", {}, ...rows));
 }
 
-/** @param {{file: string, function: string, lines: string[]}[]} snippets */
-function codeOf(snippets) {
-  return snippets.map((snippet) => html("div", { class: "tfw-shapes-snippet" },
-    html("p", {}, html("code", {}, snippet.file),
-      ...(snippet.function ? [", ", html("code", {}, snippet.function)] : []), ":"),
-    html("pre", {}, html("code", {}, snippet.lines.join("\n")))));
+/**
+ * The source of functions, each with its name and its file.
+ * @param {string[]} names @param {Object<string, {file: string, lines: string[]}>} functions
+ */
+function codeOf(names, functions) {
+  return names.map((name) => html("div", { class: "tfw-shapes-snippet" },
+    html("p", {}, html("code", {}, functions[name].file), ", ", html("code", {}, name), ":"),
+    html("pre", {}, html("code", {}, functions[name].lines.join("\n")))));
 }
 
 /** @param {{model: import("../kit/model.js").Model, el: HTMLElement}} host */
 function render({ model, el }) {
-  const names = SHAPE_CONTROLS.map(({ name }) => name);
-  const controls = SHAPE_CONTROLS.map(({ name, label, values }) =>
+  const names = CONTROLS.map(({ name }) => name);
+  const controls = CONTROLS.map(({ name, label, values }) =>
     slider(model, name, { label, values, format: grouped }));
-  const diagram = shapesDiagram((id) => assign(model, "part", id));
+  const diagram = partsDiagram((id) => assign(model, "part", id));
   const readout = html("p", { class: "tfw-readout", role: "status" });
   const details = html("div", { class: "tfw-shapes-details" });
 
-  const placeNow = () => SHAPE_PARTS.findIndex(({ id }) => id === model.get("part"));
-  /** @param {number} by */
-  const step = (by) => {
-    const part = SHAPE_PARTS[placeNow() + by];
-    if (part) assign(model, "part", part.id);
-  };
-  const back = button("Part before", () => step(-1));
-  const next = button("Next part", () => step(1));
+  const placeNow = () => Math.max(0, PARTS.findIndex(({ id }) => id === model.get("part")));
+  const walk = stepper("part", { at: placeNow, last: () => PARTS.length - 1,
+    go: (place) => assign(model, "part", PARTS[place].id) });
 
   function draw() {
-    const settings = /** @type {ShapeSettings} */ (
+    const settings = /** @type {Settings} */ (
       Object.fromEntries(names.map((name) => [name, model.get(name)])));
     settings.d_k = settings.d_model / settings.n_heads;
-    const place = Math.max(0, placeNow());
-    back.disabled = place === 0;
-    next.disabled = place === SHAPE_PARTS.length - 1;
-    const part = SHAPE_PARTS[place];
+    const part = PARTS[placeNow()];
+    walk.show();
     const why = whyNoModel(settings);
     if (why) {
       readout.textContent = why;
@@ -115,19 +108,18 @@ function render({ model, el }) {
     const count = part.formula ? grouped(part.parameters(settings)) : "no";
     readout.textContent = `${part.name} (${part.where}): ${passes}, ${count} parameters. `
       + `d_k = ${settings.d_k}. The whole model has ${grouped(allParameters(settings))}.`;
-    details.replaceChildren(html("p", {}, part.sentence), shapesTable(part, settings),
+    details.replaceChildren(html("p", {}, part.sentence), tableOf(part, settings),
       html("p", { class: "tfw-shapes-parameters" }, parametersText(part, settings)),
-      ...codeOf(model.get("code")[part.id] ?? []));
+      ...codeOf(model.get("code")[part.id], model.get("functions")));
   }
 
-  const stop = watch(model, [...names, "part", "code"], oncePerFrame(draw));
+  const stop = watch(model, [...names, "part"], oncePerFrame(draw));
   el.append(html("div", { class: "tfw tfw-shapes" },
     html("div", { class: "tfw-controls tfw-shapes-controls" },
       ...controls.map(({ element }) => element)),
     html("div", { class: "tfw-shapes-sides" },
       html("div", {}, diagram.element,
-        html("div", { class: "tfw-shapes-now" }, readout,
-          html("div", { class: "tfw-shapes-steps" }, back, next))),
+        html("div", { class: "tfw-shapes-now" }, readout, walk.element)),
       details)));
   draw();
   return () => {

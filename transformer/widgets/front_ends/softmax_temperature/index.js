@@ -4,6 +4,8 @@
 import { slider } from "../kit/controls.js";
 import { html, oncePerFrame } from "../kit/elements.js";
 import { watch } from "../kit/model.js";
+import { fixed } from "../kit/numbers.js";
+import { softmax } from "../kit/softmax.js";
 
 /** @param {{model: import("../kit/model.js").Model, el: HTMLElement}} host */
 function render({ model, el }) {
@@ -12,12 +14,10 @@ function render({ model, el }) {
   const draw = () => {
     /** @type {[string, number][]} */
     const scores = model.get("scores");
-    const best = Math.max(...scores.map(([, score]) => score)); // taken off: no exp overflows
-    const powers = scores.map(([, score]) => Math.exp((score - best) / model.get("temperature")));
-    const sum = powers.reduce((a, b) => a + b);
+    const shares = softmax(scores.map(([, score]) => score / model.get("temperature")));
     bars.replaceChildren(...scores.map(([token], i) => html("label", { style: "display: block" },
-      html("bdi", {}, token), `: ${(powers[i] / sum).toFixed(3)}`,
-      html("meter", { value: powers[i] / sum, style: "display: block; width: 100%" }))));
+      html("bdi", {}, token), `: ${fixed(shares[i], 3)}`,
+      html("meter", { value: shares[i], style: "display: block; width: 100%" }))));
   };
   const stop = watch(model, ["scores", "temperature"], oncePerFrame(draw));
   el.append(html("div", { class: "tfw" }, html("div", { class: "tfw-controls" }, t.element), bars));

@@ -14,7 +14,7 @@ export GOMP_SPINCOUNT ?= 10000
 help: ## say what each target does
 	@echo "The Transformer book. Two commands: make book, make test."
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "Another Python: make book PYTHON=python3.12. Small models: TRANSFORMER_SCALE=smoke make book."
+	@echo "Another Python: make book PYTHON=python3.12. Only a few steps of each training: TRANSFORMER_SCALE=smoke make book."
 
 setup: ## install the exact versions of requirements.txt in .venv (the other targets do this first)
 	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON) here. Install Python 3.11 or newer: apt-get install python3 python3-venv" >&2; exit 1; }

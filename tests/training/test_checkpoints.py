@@ -1,11 +1,9 @@
 """Files of weights and training states: whole or not there, and never a pickle."""
 
-import errno
 import json
 import os
 import pickle
 import resource
-import stat
 from contextlib import contextmanager
 
 import pytest
@@ -16,7 +14,7 @@ from safetensors import safe_open
 
 from tests.helpers import sentences, small_model
 from tests.training.trainers import assert_identical, small_trainer, weights_of
-from transformer.files import FileError, write_atomically
+from transformer.files import FileError
 from transformer.weights import (
     CheckpointError,
     average_models,
@@ -89,23 +87,6 @@ def test_files_are_plain_safetensors_with_readable_facts(finished):
     assert facts["step"] == 10
 
 
-@pytest.mark.parametrize("mask", [0o022, 0o077])
-def test_files_have_the_rights_of_any_new_file(tmp_path, mask):
-    before = os.umask(mask)
-    try:
-        write_atomically(tmp_path / "file", b"content")
-    finally:
-        os.umask(before)
-    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o666 & ~mask
-
-
-def test_what_a_killed_process_left_behind_is_overwritten(tmp_path):
-    (tmp_path / ".file.part").write_bytes(b"the first half of something lar")
-    write_atomically(tmp_path / "file", b"short")
-    assert (tmp_path / "file").read_bytes() == b"short"
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
 # A full disk ---------------------------------------------------------------------------------
 
 
@@ -126,18 +107,6 @@ def test_a_full_disk_leaves_nothing_where_nothing_was(tmp_path):
         save_model(path, small_model(0, torch.float32))
     assert "untouched" not in str(error.value)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_disk_that_is_full_only_when_the_file_is_flushed_is_noticed(tmp_path, monkeypatch):
-    def full(descriptor):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    write_atomically(tmp_path / "file", b"old")
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(FileError, match=r"could not write .*file: No space left on device"):
-        write_atomically(tmp_path / "file", b"new")
-    assert (tmp_path / "file").read_bytes() == b"old"
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_after_a_full_disk_training_goes_on_from_the_checkpoint_to_the_same_weights(tmp_path):

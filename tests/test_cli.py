@@ -127,6 +127,7 @@ def test_the_length_penalty_is_a_setting_of_the_search(copy_run: Path) -> None:
     assert "--length-penalty" in refused.stderr
 
 
+@pytest.mark.slow
 def test_averaged_checkpoints_are_a_run(tmp_path) -> None:
     folder = tmp_path / "copy"
     made = run(
@@ -313,6 +314,7 @@ def test_a_run_without_its_end_cannot_translate(copy_run: Path, tmp_path) -> Non
     assert "has not ended" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_killed_multi30k_run_ends_with_the_weights_of_one_that_was_not(
     corpora: Path, tmp_path
 ) -> None:

@@ -76,6 +76,7 @@ def script(monkeypatch, model, rows):
 # Equality ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(seeds, shapes, sentence_lengths, extra_padding)
 @settings(max_examples=50)
 def test_cached_and_recomputed_search_find_the_same(seed, shape, lengths, extra):
@@ -83,6 +84,7 @@ def test_cached_and_recomputed_search_find_the_same(seed, shape, lengths, extra)
     assert_same_hypotheses(search(model, src, use_cache=True), search(model, src, use_cache=False))
 
 
+@pytest.mark.slow
 @given(seeds, shapes, sentence_lengths, extra_padding, st.booleans())
 @settings(max_examples=25)
 def test_finds_what_a_loop_over_the_whole_model_finds_for_each_sentence_alone(

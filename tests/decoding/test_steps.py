@@ -22,6 +22,7 @@ from transformer.decoding.steps import CachedSteps, RecomputedSteps, start_decod
 WAYS = [RecomputedSteps, CachedSteps, PackedSteps]
 
 
+@pytest.mark.slow
 @given(seeds, shapes, sentence_lengths, st.integers(0, 2), st.integers(1, 3), st.data())
 @settings(max_examples=40)
 @torch.no_grad()

@@ -74,15 +74,16 @@ _MODULES = {
 }
 
 
-def source_of(function: Function) -> list[str]:
-    """The lines of a function's source, without its docstring."""
+def body_of(function: Function) -> list[str]:
+    """The lines of a function's source, without its signature and its docstring."""
     source = textwrap.dedent(inspect.getsource(inspect.unwrap(function)))
-    lines = source.splitlines()
     definition = ast.parse(source).body[0]
-    if isinstance(definition, ast.FunctionDef) and ast.get_docstring(definition) is not None:
-        docstring = definition.body[0]
-        del lines[docstring.lineno - 1 : docstring.end_lineno]
-    return lines
+    assert isinstance(definition, ast.FunctionDef)
+    first = definition.body[0]
+    start = definition.returns.end_lineno if definition.returns else first.lineno - 1
+    if ast.get_docstring(definition) is not None:
+        start = first.end_lineno
+    return textwrap.dedent("\n".join(source.splitlines()[start:])).splitlines()
 
 
 class ShapesExplorer(Widget):
@@ -96,7 +97,7 @@ class ShapesExplorer(Widget):
 
     Attributes:
         code: for each part the names of the functions of this package that do it.
-        functions: by these names the source of each: {"file", "lines"}.
+        functions: by these names the file and the lines of each: {"file", "lines"}.
 
     Raises:
         traitlets.TraitError: a setting is outside its range, or n_heads does not divide d_model.
@@ -126,7 +127,7 @@ class ShapesExplorer(Widget):
     @traitlets.default("functions")
     def _own_functions(self) -> dict[str, dict[str, Any]]:
         return {
-            f.__qualname__: {"file": f.__module__.replace(".", "/") + ".py", "lines": source_of(f)}
+            f.__qualname__: {"file": f.__module__.replace(".", "/") + ".py", "lines": body_of(f)}
             for functions in _CODE.values()
             for f in functions
         }

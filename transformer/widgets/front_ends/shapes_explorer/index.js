@@ -66,7 +66,7 @@ function tableOf(part, settings) {
 }
 
 /**
- * The source of functions, each with its name and its file.
+ * What functions do, each with its name and its file.
  * @param {string[]} names @param {Object<string, {file: string, lines: string[]}>} functions
  */
 function codeOf(names, functions) {

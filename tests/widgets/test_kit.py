@@ -115,8 +115,12 @@ def test_no_other_button_takes_the_focus_away_from_who_presses_it(show):
     ("widget", "label", "changes"),
     [
         (MaskExplorer, "target tokens", {"sentence": 2}),
-        (PositionExplorer, "position pos", {"length": 128, "position": 120}),
-        (lambda: MergeExplorer(step=3), "merges done", {"words": [["abcdefghij", 1]], "step": 8}),
+        (PositionExplorer, "position pos", {"position": 120, "length": 128}),
+        (
+            lambda: MergeExplorer({"ab": 1}),
+            "merges done",
+            {"step": 8, "words": [["abcdefghij", 1]]},
+        ),
     ],
     ids=["MaskExplorer", "PositionExplorer", "MergeExplorer"],
 )

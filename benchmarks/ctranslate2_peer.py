@@ -65,8 +65,10 @@ def _set_stack(spec: Any, stack: Any, table: Any, embedding: Any) -> None:
         _set_norm(spec.layer_norm, stack.norm)
     for part, layer in zip(spec.layer, stack.layers, strict=True):
         attentions = [(part.self_attention, layer.self_attention)]
+        _set_norm(part.self_attention.layer_norm, layer.self_attention_residual.norm)
         if hasattr(layer, "cross_attention"):
             attentions.append((part.attention, layer.cross_attention))
+            _set_norm(part.attention.layer_norm, layer.cross_attention_residual.norm)
         for own, attention in attentions:
             weights = [getattr(attention, f"w_{n}").weight for n in ("query", "key", "value")]
             # Self-attention projects to all three at once, cross-attention to the query apart.
@@ -78,9 +80,7 @@ def _set_stack(spec: Any, stack: Any, table: Any, embedding: Any) -> None:
             module = getattr(layer.feed_forward, ours)
             getattr(part.ffn, linear).weight = _numbers(module.weight)
             getattr(part.ffn, linear).bias = _numbers(module.bias)
-        holders = [own for own, _ in attentions] + [part.ffn]
-        for holder, residual in zip(holders, layer.residuals, strict=True):
-            _set_norm(holder.layer_norm, residual.norm)
+        _set_norm(part.ffn.layer_norm, layer.feed_forward_residual.norm)
 
 
 def _set_norm(spec: Any, norm: nn.LayerNorm) -> None:

@@ -75,16 +75,19 @@ def marian_pairs(ours: Transformer, theirs: Any) -> Iterator[tuple[nn.Parameter,
         layers = zip(getattr(ours, side).layers, getattr(theirs, side).layers, strict=True)
         for a, b in layers:
             attentions = [(a.self_attention, b.self_attn)]
-            norms = [b.self_attn_layer_norm, b.final_layer_norm]
+            modules = [
+                (a.feed_forward.inner, b.fc1),
+                (a.feed_forward.outer, b.fc2),
+                (a.self_attention_residual.norm, b.self_attn_layer_norm),
+                (a.feed_forward_residual.norm, b.final_layer_norm),
+            ]
             if side == "decoder":
                 attentions.append((a.cross_attention, b.encoder_attn))
-                norms.insert(1, b.encoder_attn_layer_norm)
+                modules.append((a.cross_attention_residual.norm, b.encoder_attn_layer_norm))
             for own, other in attentions:
                 yield own.w_query.weight, other.q_proj.weight
                 yield own.w_key.weight, other.k_proj.weight
                 yield own.w_value.weight, other.v_proj.weight
                 yield own.w_output.weight, other.out_proj.weight
-            modules = [(a.feed_forward.inner, b.fc1), (a.feed_forward.outer, b.fc2)]
-            modules += [(r.norm, norm) for r, norm in zip(a.residuals, norms, strict=True)]
             for own, other in modules:
                 yield from zip(own.parameters(), other.parameters(), strict=True)

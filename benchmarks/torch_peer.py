@@ -65,14 +65,16 @@ def torch_model(model: Transformer) -> TorchModel:
             )
             for a, b in layers:
                 attentions = [(a.self_attention, b.self_attn)]
+                residuals = [a.self_attention_residual, a.feed_forward_residual]
                 if side == "decoder":
                     attentions.append((a.cross_attention, b.multihead_attn))
+                    residuals.insert(1, a.cross_attention_residual)
                 for own, their in attentions:
                     packed = [own.w_query.weight, own.w_key.weight, own.w_value.weight]
                     their.in_proj_weight.copy_(torch.cat(packed))
                     their.out_proj.weight.copy_(own.w_output.weight)
                 b.linear1.load_state_dict(a.feed_forward.inner.state_dict())
                 b.linear2.load_state_dict(a.feed_forward.outer.state_dict())
-                for i, residual in enumerate(a.residuals, start=1):
+                for i, residual in enumerate(residuals, start=1):
                     getattr(b, f"norm{i}").load_state_dict(residual.norm.state_dict())
     return other

@@ -54,11 +54,13 @@ def torch_pairs(ours: Transformer, theirs: nn.Transformer) -> Any:
             yield from plain(our_stack.norm, their_stack.norm)
         for a, b in zip(our_stack.layers, their_stack.layers, strict=True):
             yield from torch_attention_pairs(a.self_attention, b.self_attn)
+            residuals = [a.self_attention_residual, a.feed_forward_residual]
             if hasattr(a, "cross_attention"):
                 yield from torch_attention_pairs(a.cross_attention, b.multihead_attn)
+                residuals.insert(1, a.cross_attention_residual)
             yield from plain(a.feed_forward.inner, b.linear1)
             yield from plain(a.feed_forward.outer, b.linear2)
-            for i, residual in enumerate(a.residuals, start=1):
+            for i, residual in enumerate(residuals, start=1):
                 yield from plain(residual.norm, getattr(b, f"norm{i}"))
 
 

@@ -99,17 +99,17 @@ def test_an_encoder_layer_is_attention_then_feed_forward(norm: str) -> None:
     layer = encoder_layer(0, norm)
     x, mask = vectors(2, 4), torch.rand(2, 1, 4, 4) < 0.7
 
-    def normed(i: int, h: Tensor) -> Tensor:
-        norm = layer.residuals[i].norm
+    def normed(sublayer: str, h: Tensor) -> Tensor:
+        norm = layer.get_submodule(f"{sublayer}_residual.norm")
         return F.layer_norm(h, (16,), norm.weight, norm.bias)
 
     if norm == "post":
-        h = normed(0, x + layer.self_attention(x, x, x, mask))
-        expected = normed(1, h + layer.feed_forward(h))
+        h = normed("self_attention", x + layer.self_attention(x, x, x, mask))
+        expected = normed("feed_forward", h + layer.feed_forward(h))
     else:
-        n = normed(0, x)
+        n = normed("self_attention", x)
         h = x + layer.self_attention(n, n, n, mask)
-        expected = h + layer.feed_forward(normed(1, h))
+        expected = h + layer.feed_forward(normed("feed_forward", h))
     same(layer(x, mask), expected)
 
 
@@ -144,6 +144,7 @@ def test_a_decoder_layer_takes_queries_from_the_target_and_keys_from_the_memory(
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_dropout_reaches_every_place_that_section_5_4_names_and_the_weights(norm: str) -> None:
     layer = DecoderLayer(small_config(norm=norm, dropout=0.25))
-    assert [residual.dropout.p for residual in layer.residuals] == [0.25] * 3
+    residuals = [part for part in layer.modules() if isinstance(part, Residual)]
+    assert [residual.dropout.p for residual in residuals] == [0.25] * 3
     assert layer.self_attention.dropout == layer.cross_attention.dropout == 0.25
     assert EncoderLayer(small_config(dropout=0.25)).self_attention.dropout == 0.25

@@ -15,7 +15,7 @@ PACKAGE = Path(transformer.__file__).parent
 # From the ground up: a file imports from its own floor and from those below. A new file or folder
 # of the package is one more word here.
 FLOORS = {
-    "sections 3.1 to 3.5 of the paper": "config masks attention embedding layers",
+    "sections 3.1 to 3.5 of the paper": "config masks cache attention embedding layers",
     "the model": "model introspect",
     "tools that know no model": "files runtime settings batching text",
     "what is done with a model": "weights decoding training head_measures",

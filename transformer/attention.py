@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Callable
-from typing import Protocol, runtime_checkable
 
 import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
+
+from transformer.cache import CrossAttentionCache, SelfAttentionCache
 
 # `keys` and not `key`: while decoding, the mask covers the keys in the cache too.
 Mask = Bool[Tensor, "#batch #heads #query keys"]
@@ -31,30 +32,15 @@ def scaled_dot_product_attention(
         The weighted sums of the values, and the weights. A query's weights sum to 1; a query
         that may attend nowhere has weights and output 0.
     """
-    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))  # (..., query, key)
     if mask is not None:
         scores = scores.masked_fill(~mask, -math.inf)
-    weights = scores.softmax(dim=-1)
+    weights = scores.softmax(dim=-1)  # (..., query, key), each row sums to 1
     if mask is not None:
         # A row of nothing but -inf comes out of the softmax as NaN; this makes it zero, and its
         # gradient too. Everywhere else a masked weight is zero already.
         weights = weights.masked_fill(~mask, 0.0)
-    return weights @ value, weights
-
-
-@runtime_checkable
-class AttentionCache(Protocol):
-    """Keys and values (batch, heads, len, width) of earlier steps: see `decoding/cache.py`."""
-
-    @property
-    def complete(self) -> bool:
-        """Whether all that can be attended to is in it."""
-
-    def read(self) -> tuple[Tensor, Tensor]:
-        """All keys and values in it."""
-
-    def update(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """Take in new keys and values, and return all."""
+    return weights @ value, weights  # (..., query, d_v), (..., query, key)
 
 
 class MultiHeadAttention(nn.Module):
@@ -100,7 +86,7 @@ class MultiHeadAttention(nn.Module):
         key: Float[Tensor, "batch key d_model"],
         value: Float[Tensor, "batch key d_model"],
         mask: Mask | None = None,
-        cache: AttentionCache | None = None,
+        cache: SelfAttentionCache | CrossAttentionCache | None = None,
     ) -> Float[Tensor, "batch query d_model"]:
         """Each query's mixture of the values. `mask` is True where it may attend.
 
@@ -108,27 +94,34 @@ class MultiHeadAttention(nn.Module):
         earlier steps have projected.
         """
         q = self.split(self.w_query(query))  # (batch, heads, query, d_k)
-
         if cache is not None and cache.complete:
             k, v = cache.read()
         else:
-            k, v = self.split(self.w_key(key)), self.split(self.w_value(value))
+            k = self.split(self.w_key(key))  # (batch, heads, key, d_k)
+            v = self.split(self.w_value(value))  # (batch, heads, key, d_v)
             if cache is not None:
-                k, v = cache.update(k, v)
-        return self.w_output(self.join(self._attend(q, k, v, mask)))
+                k, v = cache.update(k, v)  # (batch, heads, keys, ...), earlier ones too
+        heads = self._attend(q, k, v, mask)  # (batch, heads, query, d_v)
+        return self.w_output(self.join(heads))  # (batch, query, d_model)
 
-    def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+    def _attend(
+        self,
+        q: Float[Tensor, "batch heads query d_k"],
+        k: Float[Tensor, "batch heads keys d_k"],
+        v: Float[Tensor, "batch heads keys d_v"],
+        mask: Mask | None,
+    ) -> Float[Tensor, "batch heads query d_v"]:
         dropout = self.dropout if self.training else 0.0
         if self.on_weights is None:  # the same computation in one fused kernel
             return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
         output, weights = scaled_dot_product_attention(q, k, v, mask)
-        self.on_weights(weights)
+        self.on_weights(weights)  # (batch, heads, query, keys)
         return F.dropout(weights, dropout) @ v if dropout else output
 
-    def split(self, x: Tensor) -> Tensor:
+    def split(self, x: Float[Tensor, "batch len channels"]) -> Heads:
         """(batch, len, heads * width) -> (batch, heads, len, width)."""
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
-    def join(self, x: Tensor) -> Tensor:
+    def join(self, x: Heads) -> Float[Tensor, "batch len channels"]:
         """(batch, heads, len, width) -> (batch, len, heads * width): the heads side by side."""
         return x.transpose(1, 2).flatten(2)

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer.attention import AttentionCache, Mask, MultiHeadAttention
+from transformer.attention import Mask, MultiHeadAttention
+from transformer.cache import CrossAttentionCache, SelfAttentionCache
 from transformer.config import NormPlacement, TransformerConfig
 
 Vectors = Float[Tensor, "batch len d_model"]
@@ -23,8 +24,9 @@ class FeedForward(nn.Module):
         self.outer = nn.Linear(d_ff, d_model)
 
     def forward(self, x: Vectors) -> Vectors:
-        """(batch, len, d_model) -> (batch, len, d_ff) -> (batch, len, d_model)."""
-        return self.outer(self.inner(x).relu())
+        """Each position's vector by itself."""
+        hidden = self.inner(x).relu()  # (batch, len, d_ff)
+        return self.outer(hidden)  # (batch, len, d_model)
 
 
 class Residual(nn.Module):
@@ -63,12 +65,13 @@ class EncoderLayer(nn.Module):
         super().__init__()
         self.self_attention = _attention(config)
         self.feed_forward = FeedForward(config.d_model, config.d_ff)
-        self.residuals = nn.ModuleList([_residual(config) for _ in range(2)])
+        self.self_attention_residual = _residual(config)
+        self.feed_forward_residual = _residual(config)
 
     def forward(self, x: Vectors, mask: Mask | None = None) -> Vectors:
         """`mask` hides the source's padding."""
-        x = self.residuals[0](x, lambda h: self.self_attention(h, h, h, mask))
-        return self.residuals[1](x, self.feed_forward)
+        x = self.self_attention_residual(x, lambda h: self.self_attention(h, h, h, mask))
+        return self.feed_forward_residual(x, self.feed_forward)
 
 
 class DecoderLayer(nn.Module):
@@ -79,7 +82,9 @@ class DecoderLayer(nn.Module):
         self.self_attention = _attention(config)
         self.cross_attention = _attention(config)
         self.feed_forward = FeedForward(config.d_model, config.d_ff)
-        self.residuals = nn.ModuleList([_residual(config) for _ in range(3)])
+        self.self_attention_residual = _residual(config)
+        self.cross_attention_residual = _residual(config)
+        self.feed_forward_residual = _residual(config)
 
     def forward(
         self,
@@ -87,10 +92,12 @@ class DecoderLayer(nn.Module):
         memory: Float[Tensor, "batch src_len d_model"],
         src_mask: SourceMask | None = None,
         tgt_mask: TargetMask | None = None,
-        caches: tuple[AttentionCache, AttentionCache] | None = None,
+        caches: tuple[SelfAttentionCache, CrossAttentionCache] | None = None,
     ) -> Vectors:
         """`memory` is the encoder's output; `caches` hold this layer's earlier keys and values."""
         own, cross = caches or (None, None)
-        x = self.residuals[0](x, lambda h: self.self_attention(h, h, h, tgt_mask, own))
-        x = self.residuals[1](x, lambda h: self.cross_attention(h, memory, memory, src_mask, cross))
-        return self.residuals[2](x, self.feed_forward)
+        x = self.self_attention_residual(x, lambda h: self.self_attention(h, h, h, tgt_mask, own))
+        x = self.cross_attention_residual(
+            x, lambda h: self.cross_attention(h, memory, memory, src_mask, cross)
+        )
+        return self.feed_forward_residual(x, self.feed_forward)

@@ -1,32 +1,17 @@
 """The encoder, the decoder and the whole Transformer (section 3, Figure 1)."""
 
-from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
-
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from transformer.attention import AttentionCache, Mask
+from transformer.attention import Mask
+from transformer.cache import KeyValueCache
 from transformer.config import TransformerConfig
 from transformer.embedding import LearnedPositions, SinusoidalPositions, TokenEmbedding
 from transformer.layers import DecoderLayer, EncoderLayer, SourceMask, TargetMask, Vectors
 from transformer.masks import padding_mask, target_mask
 
 Tokens = Int[Tensor, "batch len"]
-
-
-@runtime_checkable
-class DecoderCache(Protocol):
-    """What earlier decoding steps have left: see `decoding/cache.py`."""
-
-    @property
-    def length(self) -> int:
-        """How many target positions are in it."""
-
-    @property
-    def layers(self) -> Sequence[tuple[AttentionCache, AttentionCache]]:
-        """For each decoder layer the caches of its self- and its cross-attention."""
 
 
 def _final_norm(config: TransformerConfig) -> nn.Module:
@@ -64,7 +49,7 @@ class Decoder(nn.Module):
         memory: Float[Tensor, "batch src_len d_model"],
         src_mask: SourceMask | None = None,
         tgt_mask: TargetMask | None = None,
-        cache: DecoderCache | None = None,
+        cache: KeyValueCache | None = None,
     ) -> Vectors:
         """Pass x through the layers in turn, each with its part of the cache."""
         for i, layer in enumerate(self.layers):
@@ -123,8 +108,9 @@ class Transformer(nn.Module):
         tgt_mask: TargetMask | None = None,
     ) -> Float[Tensor, "batch tgt_len tgt_vocab"]:
         """Logits for the token after each target position (teacher forcing)."""
-        memory = self.encode(src, src_mask)
-        return self.logits(self.decode(tgt, memory, src, src_mask, tgt_mask))
+        memory = self.encode(src, src_mask)  # (batch, src_len, d_model)
+        hidden = self.decode(tgt, memory, src, src_mask, tgt_mask)  # (batch, tgt_len, d_model)
+        return self.logits(hidden)  # (batch, tgt_len, tgt_vocab)
 
     def encode(
         self, src: Int[Tensor, "batch src_len"], src_mask: SourceMask | None = None
@@ -132,8 +118,8 @@ class Transformer(nn.Module):
         """The source's vectors after N encoder layers: the memory."""
         self._check("source", src, self.config.src_vocab_size)
         if src_mask is None:
-            src_mask = padding_mask(src, self.config.pad_id)
-        x = self.src_positions(self.src_embedding(src))
+            src_mask = padding_mask(src, self.config.pad_id)  # (batch, 1, 1, src_len)
+        x = self.src_positions(self.src_embedding(src))  # (batch, src_len, d_model)
         return self.encoder(self.dropout(x), src_mask)
 
     def decode(
@@ -143,7 +129,7 @@ class Transformer(nn.Module):
         src: Int[Tensor, "batch src_len"],
         src_mask: SourceMask | None = None,
         tgt_mask: TargetMask | None = None,
-        cache: DecoderCache | None = None,
+        cache: KeyValueCache | None = None,
     ) -> Float[Tensor, "batch tgt_len d_model"]:
         """The target's vectors after N decoder layers.
 
@@ -155,10 +141,10 @@ class Transformer(nn.Module):
         start = 0 if cache is None else cache.length
         self._check("target", tgt, self.config.tgt_vocab_size, start)
         if src_mask is None:
-            src_mask = padding_mask(src, self.config.pad_id)
+            src_mask = padding_mask(src, self.config.pad_id)  # (batch, 1, 1, src_len)
         if tgt_mask is None and cache is None:
-            tgt_mask = target_mask(tgt, self.config.pad_id)
-        x = self.tgt_positions(self.tgt_embedding(tgt), start)
+            tgt_mask = target_mask(tgt, self.config.pad_id)  # (batch, 1, tgt_len, tgt_len)
+        x = self.tgt_positions(self.tgt_embedding(tgt), start)  # (batch, tgt_len, d_model)
         return self.decoder(self.dropout(x), memory, src_mask, tgt_mask, cache)
 
     def logits(self, hidden: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch tgt_vocab"]:

@@ -72,6 +72,8 @@ class Translator:
         Raises:
             ValueError: a sentence is too long; the message gives its number.
         """
+        if beam_size < 1:
+            raise ValueError(f"beam_size ({beam_size}) must be at least 1")
         search: Search = greedy_search
         if beam_size != 1:
             search = partial(beam_search, beam_size=beam_size, length_penalty=length_penalty)

@@ -1,6 +1,7 @@
 """Weights on disk, and their mean (section 6.1): safetensors, never pickle, never half a file."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,14 @@ from transformer.files import FileError, write_atomically
 from transformer.model import Transformer
 
 KEPT_WEIGHTS = "weights"  # a run's folder for the weights of its last checkpoints
+
+
+# Older files number the residuals of a layer, in this order.
+RESIDUALS = {
+    "encoder": ["self_attention", "feed_forward"],
+    "decoder": ["self_attention", "cross_attention", "feed_forward"],
+}
+NUMBERED = re.compile(r"(?P<layer>(?P<stack>encoder|decoder)\.layers\.\d+)\.residuals\.(?P<n>\d)\.")
 
 
 class CheckpointError(FileError):
@@ -60,12 +69,26 @@ def model_tensors(model: nn.Module) -> dict[str, Tensor]:
     return dict(model.named_parameters())
 
 
+def current_name(name: str) -> str:
+    """A parameter's name today, where an older file numbers the residuals.
+
+    encoder.layers.0.residuals.1.norm.weight -> encoder.layers.0.feed_forward_residual.norm.weight
+    """
+
+    def named(found: re.Match[str]) -> str:
+        sublayers, n = RESIDUALS[found["stack"]], int(found["n"])
+        return f"{found['layer']}.{sublayers[n]}_residual." if n < len(sublayers) else found[0]
+
+    return NUMBERED.sub(named, name)
+
+
 def load_model_tensors(model: nn.Module, tensors: dict[str, Tensor]) -> None:
-    """Copy saved parameters into a model of the same shape.
+    """Copy saved parameters into a model of the same shape; their names may be older ones.
 
     Raises:
         CheckpointError: names or shapes differ.
     """
+    tensors = {current_name(name): tensor for name, tensor in tensors.items()}
     parameters = model_tensors(model)
     if parameters.keys() != tensors.keys():
         odd = sorted(parameters.keys() ^ tensors.keys())

@@ -18,6 +18,7 @@ from tests.helpers import (
 )
 from transformer.decoding.packed import PackedSteps
 from transformer.decoding.steps import CachedSteps, RecomputedSteps, start_decoding
+from transformer.layers import DecoderLayer
 
 WAYS = [RecomputedSteps, CachedSteps, PackedSteps]
 
@@ -95,6 +96,41 @@ def test_a_hook_is_heard(part):
     assert calls
     handle.remove()
     assert isinstance(start_decoding(model, src), PackedSteps)
+
+
+@pytest.mark.parametrize("kind", ["forward_hook", "forward_pre_hook"])
+def test_a_hook_on_all_modules_is_heard(kind):
+    model, src = small_model(), sentences([3])
+    heard = []
+    register = getattr(torch.nn.modules.module, f"register_module_{kind}")
+    handle = register(lambda module, *_: heard.append(module))
+    try:
+        steps = start_decoding(model, src)
+        heard.clear()  # the encoder's
+        with torch.no_grad():
+            steps(torch.full((1, 1), BOS))
+    finally:
+        handle.remove()
+    assert set(model.decoder.layers) <= set(heard)
+    assert isinstance(start_decoding(model, src), PackedSteps)
+
+
+def test_a_layer_of_another_type_is_called_and_never_dropped():
+    class Turned(DecoderLayer):
+        def forward(self, *args):
+            return super().forward(*args).flip(-1)
+
+    model, src = small_model(norm="pre"), sentences([3])
+    turned = Turned(model.config).double().eval()
+    turned.load_state_dict(model.decoder.layers[1].state_dict())
+    output = torch.full((1, 1), BOS)
+    with torch.no_grad():
+        whole = start_decoding(model, src)(output)
+        model.decoder.layers[1] = turned
+        same(start_decoding(model, src)(output), RecomputedSteps(model, src)(output))
+        assert not torch.allclose(start_decoding(model, src)(output), whole)
+        with pytest.raises(TypeError, match="a layer of the decoder is a Turned, not a Decoder"):
+            PackedSteps(model, src)
 
 
 def test_a_module_put_in_is_used():

@@ -77,6 +77,54 @@ def test_a_shared_matrix_is_written_once_and_shared_again_after_loading(tmp_path
     assert loaded.n_parameters() == model.n_parameters()
 
 
+# A file of the time when a layer's residuals had numbers, and what is in it.
+NUMBERED = {
+    "encoder.layers.0.residuals.0.": "encoder.layers.0.self_attention_residual.",
+    "encoder.layers.0.residuals.1.": "encoder.layers.0.feed_forward_residual.",
+    "encoder.layers.1.residuals.0.": "encoder.layers.1.self_attention_residual.",
+    "encoder.layers.1.residuals.1.": "encoder.layers.1.feed_forward_residual.",
+    "decoder.layers.0.residuals.0.": "decoder.layers.0.self_attention_residual.",
+    "decoder.layers.0.residuals.1.": "decoder.layers.0.cross_attention_residual.",
+    "decoder.layers.0.residuals.2.": "decoder.layers.0.feed_forward_residual.",
+    "decoder.layers.1.residuals.0.": "decoder.layers.1.self_attention_residual.",
+    "decoder.layers.1.residuals.1.": "decoder.layers.1.cross_attention_residual.",
+    "decoder.layers.1.residuals.2.": "decoder.layers.1.feed_forward_residual.",
+}
+
+
+def with_numbers(path):
+    """Gives the residuals in a file of weights their numbers; returns how many it renamed."""
+    tensors, metadata = load_tensors(path)
+    older = {}
+    for name, tensor in tensors.items():
+        for number, today in NUMBERED.items():
+            name = name.replace(today, number)
+        older[name] = tensor
+    save_tensors(path, older, metadata)
+    return len(older.keys() - tensors.keys())
+
+
+def test_a_model_whose_residuals_have_numbers_is_read(tmp_path):
+    model = small_model(3, torch.float32)
+    for i, parameter in enumerate(model.parameters()):  # so that no two norms are alike
+        parameter.data += i / 100
+    save_model(tmp_path / "model.safetensors", model)
+    assert with_numbers(tmp_path / "model.safetensors") == 2 * len(NUMBERED)
+    loaded = load_model(tmp_path / "model.safetensors")
+    assert_identical(dict(loaded.named_parameters()), dict(model.named_parameters()))
+
+
+def test_a_run_whose_residuals_have_numbers_is_continued_exactly(tmp_path):
+    straight, run = small_trainer(steps=20), small_trainer(steps=10, run_dir=tmp_path)
+    straight.train()
+    run.train()
+    assert with_numbers(tmp_path / "checkpoint.safetensors") == 2 * len(NUMBERED)
+    continued = small_trainer(weights=99, steps=20, run_dir=tmp_path)
+    continued.resume(tmp_path / "checkpoint.safetensors")
+    continued.train()
+    assert_identical(weights_of(continued), weights_of(straight))
+
+
 def test_files_are_plain_safetensors_with_readable_facts(finished):
     for name in ("model.safetensors", "checkpoint.safetensors"):
         with safe_open(finished / name, framework="pt") as file:

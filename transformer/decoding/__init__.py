@@ -1,7 +1,7 @@
 """From a trained model to sentences (section 6.1)."""
 
+from transformer.cache import KeyValueCache
 from transformer.decoding.beam import beam_search
-from transformer.decoding.cache import KeyValueCache
 from transformer.decoding.generate import EXTRA_LENGTH, Hypothesis
 from transformer.decoding.greedy import greedy_search
 from transformer.decoding.sampling import sample

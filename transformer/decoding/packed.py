@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn.modules.module import _has_any_global_hook
 
 from transformer.attention import MultiHeadAttention
 from transformer.embedding import LearnedPositions, SinusoidalPositions, TokenEmbedding
@@ -13,6 +14,7 @@ from transformer.layers import DecoderLayer, FeedForward, Residual
 from transformer.masks import padding_mask
 from transformer.model import Decoder, Transformer
 
+NormArguments = tuple[tuple[int, ...], Tensor, Tensor, float]
 INITIAL_SLOTS = 16  # for the tokens of each prefix; more are made as needed
 
 
@@ -23,7 +25,7 @@ def is_plain(model: Transformer) -> bool:
     known |= {SinusoidalPositions, LearnedPositions}
     known |= {nn.Linear, nn.LayerNorm, nn.Dropout, nn.Identity, nn.ModuleList}
     replaced = type(model) is not Transformer or {"decode", "logits"} & vars(model).keys()
-    hooked = any(part._forward_hooks or part._forward_pre_hooks for part in parts)
+    hooked = _has_any_global_hook() or any(p._forward_hooks or p._forward_pre_hooks for p in parts)
     return not replaced and not hooked and all(type(part) in known for part in parts)
 
 
@@ -46,7 +48,7 @@ class PackedSteps:
         memory = model.encode(src)
         mask = padding_mask(src, self.pad_id)
         self.src_mask = None if mask.all() else _added_to_scores(mask, memory.dtype)
-        layers = [layer for layer in model.decoder.layers if isinstance(layer, DecoderLayer)]
+        layers = [_require_decoder_layer(layer) for layer in model.decoder.layers]
         self.layers = [_PackedLayer(layer) for layer in layers]
         # For each layer the source's keys and values, (batch, heads, src_len, width) each.
         self.source = [
@@ -125,10 +127,10 @@ class _PackedLayer:
         self.cross_out = cross.w_output.weight.t()
         self.inner, self.inner_bias = ffn.inner.weight.t(), ffn.inner.bias
         self.outer, self.outer_bias = ffn.outer.weight.t(), ffn.outer.bias
-        residuals = [part for part in layer.residuals if isinstance(part, Residual)]
-        self.pre_norm = residuals[0].pre_norm
-        norms = [part.norm for part in residuals]
-        self.norms = [(norm.normalized_shape, norm.weight, norm.bias, norm.eps) for norm in norms]
+        self.pre_norm = layer.self_attention_residual.pre_norm
+        self.own_norm = _norm_arguments(layer.self_attention_residual)
+        self.cross_norm = _norm_arguments(layer.cross_attention_residual)
+        self.ffn_norm = _norm_arguments(layer.feed_forward_residual)
 
     def __call__(
         self,
@@ -140,18 +142,18 @@ class _PackedLayer:
         src_mask: Tensor | None,
     ) -> Tensor:
         """(rows, d_model) -> (rows, d_model); fills the layer's new slots."""
-        hidden = self._self_attention(self._before(0, x), filled, new, history)
-        x = self._after(0, torch.addmm(x, hidden, self.own_out))
-        hidden = self._cross_attention(self._before(1, x), source, src_mask)
-        x = self._after(1, torch.addmm(x, hidden, self.cross_out))
-        hidden = torch.addmm(self.inner_bias, self._before(2, x), self.inner).relu_()
-        return self._after(2, torch.addmm(x + self.outer_bias, hidden, self.outer))
+        hidden = self._self_attention(self._before(x, self.own_norm), filled, new, history)
+        x = self._after(torch.addmm(x, hidden, self.own_out), self.own_norm)
+        hidden = self._cross_attention(self._before(x, self.cross_norm), source, src_mask)
+        x = self._after(torch.addmm(x, hidden, self.cross_out), self.cross_norm)
+        hidden = torch.addmm(self.inner_bias, self._before(x, self.ffn_norm), self.inner).relu_()
+        return self._after(torch.addmm(x + self.outer_bias, hidden, self.outer), self.ffn_norm)
 
-    def _before(self, sublayer: int, x: Tensor) -> Tensor:
-        return torch.layer_norm(x, *self.norms[sublayer]) if self.pre_norm else x
+    def _before(self, x: Tensor, norm: NormArguments) -> Tensor:
+        return torch.layer_norm(x, *norm) if self.pre_norm else x
 
-    def _after(self, sublayer: int, x: Tensor) -> Tensor:
-        return x if self.pre_norm else torch.layer_norm(x, *self.norms[sublayer])
+    def _after(self, x: Tensor, norm: NormArguments) -> Tensor:
+        return x if self.pre_norm else torch.layer_norm(x, *norm)
 
     def _self_attention(self, x: Tensor, filled: Tensor, new: slice, history: Tensor) -> Tensor:
         projected = self._heads(torch.mm(x, self.own_in), len(filled))
@@ -174,6 +176,21 @@ def _attend(query: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None) ->
     query = query.transpose(1, 2)
     attended = F.scaled_dot_product_attention(query, keys, values, attn_mask=mask)
     return attended.transpose(1, 2).flatten(2).flatten(0, 1)
+
+
+def _require_decoder_layer(layer: nn.Module) -> DecoderLayer:
+    if type(layer) is not DecoderLayer:
+        raise TypeError(
+            f"a layer of the decoder is a {type(layer).__name__}, not a DecoderLayer, so its "
+            "weights do not say what it computes; use CachedSteps, which calls the layer"
+        )
+    return layer
+
+
+def _norm_arguments(residual: Residual) -> NormArguments:
+    """What `torch.layer_norm` takes besides the vectors."""
+    norm = residual.norm
+    return norm.normalized_shape, norm.weight, norm.bias, norm.eps
 
 
 def _added_to_scores(mask: Tensor, dtype: torch.dtype) -> Tensor:

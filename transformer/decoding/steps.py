@@ -1,7 +1,7 @@
 """One step of a search: the logits after one more token, in three ways that give the same.
 
 `RecomputedSteps` runs the decoder over the whole prefix, as training does. `CachedSteps` runs it
-over the new position only (see decoding/cache.py). `PackedSteps` does this with less around it.
+over the new position only (see cache.py). `PackedSteps` does this with less around it.
 """
 
 from typing import Protocol, runtime_checkable
@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer.decoding.cache import KeyValueCache
+from transformer.cache import KeyValueCache
 from transformer.decoding.packed import PackedSteps, all_rows, is_plain
 from transformer.masks import padding_mask
 from transformer.model import Transformer

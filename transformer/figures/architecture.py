@@ -61,10 +61,10 @@ def architecture(
         name = "Self-attention" if side == "src" else "Masked self-attention"
         column.self_attention(name, f"{side}_positions")
 
-    encoder.feed_forward("layers.0.residuals.0")
+    encoder.feed_forward("layers.0.self_attention_residual")
     encoder.close_frame(f"{n_layers} ×")
     decoder.cross_attention(encoder)
-    decoder.feed_forward("layers.0.residuals.1")
+    decoder.feed_forward("layers.0.cross_attention_residual")
     decoder.close_frame(f"× {n_layers}")
 
     decoder.up(GAP + 0.15, "decoder")
@@ -154,7 +154,7 @@ class _Column:
         shortcut, query, fork, foot = (self.y + d for d in (0.2, 0.42, 0.7, 1.12))
         x, ax = self.x, self.ax
         ax.plot([x, x, x + 0.8], [self.y, query, query], color=INK, lw=1.6)
-        self.note(self.y + 0.22, "layers.0.residuals.0", -1)
+        self.note(self.y + 0.22, "layers.0.self_attention_residual", -1)
         self.role("Q", 0.8, query, foot)
         lane, bend = (encoder.x + x) / 2, encoder.y + 0.5
         corners = [(encoder.x, encoder.y), (encoder.x, bend), (lane, bend), (lane, fork), (x, fork)]

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.helpers import PAD, norms, same, seeds, sentences, small_model
+from transformer.cache import CrossAttentionCache, SelfAttentionCache
 from transformer.decoding import KeyValueCache
-from transformer.decoding.cache import CrossAttentionCache, SelfAttentionCache
 from transformer.masks import padding_mask
 
 

@@ -5,12 +5,10 @@ it, and those have not changed: causality means that the past never looks at the
 attention keeps them, and a step costs one position instead of t.
 """
 
-from collections.abc import Sequence
-
 import torch.nn.functional as F
 from torch import Tensor
 
-KeysAndValues = tuple[Tensor, Tensor]
+KeysAndValues = tuple[Tensor, Tensor]  # (batch, heads, len, d_k) and (batch, heads, len, d_v)
 
 
 class SelfAttentionCache:
@@ -27,7 +25,7 @@ class SelfAttentionCache:
         self.length = 0
 
     def read(self) -> KeysAndValues:
-        """All keys (batch, heads, length, d_k) and values (batch, heads, length, d_v)."""
+        """All keys and values so far."""
         assert self.buffers is not None
         keys, values = self.buffers
         return keys[:, :, : self.length], values[:, :, : self.length]
@@ -53,20 +51,16 @@ class CrossAttentionCache:
 
     def __init__(self) -> None:
         self.buffers: KeysAndValues | None = None
-
-    @property
-    def complete(self) -> bool:
-        """Whether the memory has been projected."""
-        return self.buffers is not None
+        self.complete = False  # the memory has not been projected yet
 
     def read(self) -> KeysAndValues:
-        """The memory's: (batch, heads, src_len, d_k) and (batch, heads, src_len, d_v)."""
+        """The memory's keys and values."""
         assert self.buffers is not None
         return self.buffers
 
     def update(self, k: Tensor, v: Tensor) -> KeysAndValues:
         """Keep the memory's keys and values, and return them."""
-        self.buffers = k, v
+        self.buffers, self.complete = (k, v), True
         return k, v
 
     def select(self, rows: Tensor) -> None:
@@ -79,9 +73,7 @@ class KeyValueCache:
     """For each decoder layer the cache of its self-attention and that of its cross-attention."""
 
     def __init__(self, n_layers: int) -> None:
-        self.layers: Sequence[tuple[SelfAttentionCache, CrossAttentionCache]] = [
-            (SelfAttentionCache(), CrossAttentionCache()) for _ in range(n_layers)
-        ]
+        self.layers = [(SelfAttentionCache(), CrossAttentionCache()) for _ in range(n_layers)]
 
     @property
     def length(self) -> int:

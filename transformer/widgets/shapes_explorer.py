@@ -210,10 +210,10 @@ class ShapesExplorer(Widget):
         b, s, t, d, h = self.batch, self.src_len, self.tgt_len, self.d_model, self.n_heads
         shapes: dict[str, Shape] = {"src": (b, s), "tgt": (b, t), "output": (b, t, self.vocab)}
         for side, stack, n in (("src", "encoder", s), ("tgt", "decoder", t)):
-            last = 2 if stack == "decoder" else 1
-            layer = ["self_attention", "feed_forward", *(f"residuals.{i}" for i in range(last + 1))]
+            layer = ["self_attention", "feed_forward"]
             if stack == "decoder":
                 layer.append("cross_attention")
+            layer += [f"{name}_residual" for name in layer]
             names = [f"{side}_embedding", f"{side}_positions", stack]
             names += [f"{stack}.layers.0.{name}" for name in layer]
             shapes |= dict.fromkeys(names, (b, n, d))

@@ -1,6 +1,8 @@
-"""What the chapters train, at which size."""
+"""What the chapters train, at which size, and what they say of the time that it takes."""
 
 import ast
+import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SCALES = ("smoke", "cpu", "gpu")
 TRAINS = {"Trainer", "train_task", "Adam"}
 FEW = 60  # steps that take no time at any scale
+SAID = re.compile(r"[Aa]bout (\d+)\s+seconds\s+of\s+one\s+core")
 
 
 def calls(name: str) -> Iterator[tuple[str, ast.Call]]:
@@ -101,3 +104,17 @@ def test_every_chapter_that_trains_runs_at_the_smallest_scale(
     done = execution.run(environ, tmp_path / "kernels.log")
     assert not done.failures
     assert set(done.seconds) == set(TRAINING)
+
+
+def test_what_chapters_say_of_their_longest_cell_was_measured() -> None:
+    """Within a factor of 2, as one core and another differ."""
+    measured = json.loads(RECORDED.read_text())["cells"]
+    said = {
+        name: [int(seconds) for seconds in SAID.findall((ROOT / f"{name}.md").read_text())]
+        for name in NAMES
+    }
+    for name, seconds in said.items():
+        for n in seconds:
+            assert measured[name] / 2 <= n <= measured[name] * 2, f"{name}: {n} seconds"
+        assert seconds or measured.get(name, 0) < 20, f"{name} trains and does not say how long"
+    assert sum(map(len, said.values())) >= 3

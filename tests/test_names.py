@@ -12,8 +12,6 @@ FILES = [
     path
     for part in ("transformer", "tools", "benchmarks", "book/_ext")
     for path in sorted((ROOT / part).rglob("*.py"))
-    if path.parent.name != "widgets"
-    and path.name not in ("widget_pages.py", "widgets.py", "marian_peer.py")
 ]
 
 # A word of our own that has stood in names, and what others call the thing.

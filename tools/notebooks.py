@@ -58,7 +58,7 @@ class Converter:
         text = EQUATION.sub(self.equation, text)
         return ROLE.sub(lambda match: self.role(match["name"], match["text"]), text).strip("\n")
 
-    def place(self, line: str) -> str:
+    def location(self, line: str) -> str:
         """The chapter and the number of the first line that reads like this one."""
         lines = self.chapter.read_text(encoding="utf-8").split("\n")
         return f"{self.chapter.relative_to(self.root)}:{lines.index(line) + 1}"
@@ -121,7 +121,7 @@ class Converter:
             yield "**Solution**" if name == "solution-start" else ""
         elif name not in BOXES:
             raise DirectiveError(
-                f"{self.place(fence[0])}: notebooks cannot show the directive {{{name}}}; "
+                f"{self.location(fence[0])}: notebooks cannot show the directive {{{name}}}; "
                 "say how in tools/notebooks.py"
             )
         else:

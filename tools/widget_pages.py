@@ -15,7 +15,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Locator, Page
 
 from transformer.widgets.base import FRONT_ENDS, Widget
-from transformer.widgets.static_page import STYLE, place_of_widget, write_front_ends
+from transformer.widgets.static_page import STYLE, element_of_widget, write_front_ends
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = """<!doctype html>
@@ -24,7 +24,7 @@ PAGE = """<!doctype html>
 <title>A widget</title><link rel="icon" href="data:,">
 <link rel="stylesheet" href="_static/widgets/{style}">
 <script defer src="_static/widgets.js"></script></head>
-<body><main><h1>A widget</h1>{place}</main></body></html>"""
+<body><main><h1>A widget</h1>{element}</main></body></html>"""
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
@@ -72,7 +72,7 @@ class WidgetSite:
         touch: bool = False,
     ) -> WidgetPage:
         """Shows a widget, in a context of its own; `page.context.close()` ends it."""
-        content = PAGE.format(theme=theme, style=STYLE, place=place_of_widget(widget))
+        content = PAGE.format(theme=theme, style=STYLE, element=element_of_widget(widget))
         (self.folder / "index.html").write_text(content, encoding="utf-8")
         context = browser.new_context(
             viewport={"width": width, "height": 900}, has_touch=touch, reduced_motion="reduce"

@@ -18,7 +18,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from transformer.widgets.static_page import place_of, write_front_ends
+from transformer.widgets.static_page import element_of, write_front_ends
 
 VIEW, STATE = (f"application/vnd.jupyter.widget-{kind}+json" for kind in ("view", "state"))
 VIEW_SCRIPT = re.compile(rf'<script type="{re.escape(VIEW)}">(.*?)</script>', re.DOTALL)
@@ -46,7 +46,7 @@ class KeepTwin(SphinxPostTransform):
                 shown.parent.insert(shown.parent.index(shown) + 1, twin)
 
 
-def place_widgets(
+def insert_widgets(
     app: Sphinx,
     pagename: str,
     templatename: str,
@@ -67,15 +67,15 @@ def place_widgets(
     models = json.loads(states[0].attributes["body"])["state"] if states else {}
     descriptions: list[str] = []
 
-    def place(match: re.Match[str]) -> str:
+    def element(match: re.Match[str]) -> str:
         model = models.get(json.loads(match[1])["model_id"], {})
         state = model.get("state", {})
         if "front_end" not in state:
             return f'<p class="widget-needs-kernel">{PROBLEM}</p>'
         descriptions.append(escape(state["description"], quote=True))
-        return place_of(state, model.get("buffers", []))
+        return element_of(state, model.get("buffers", []))
 
-    body, n_views = VIEW_SCRIPT.subn(place, body)
+    body, n_views = VIEW_SCRIPT.subn(element, body)
     words = iter(descriptions)
     body, n_twins = TWIN.subn(lambda m: f'{m[1]}{m[2]} alt="{next(words, "")}" />', body)
     # A pattern that no longer fits the markup would leave a page without its widgets, unsaid.
@@ -110,6 +110,6 @@ def add_front_ends(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Connects the steps to the build."""
     app.add_post_transform(KeepTwin)
-    app.connect("html-page-context", place_widgets, priority=700)
+    app.connect("html-page-context", insert_widgets, priority=700)
     app.connect("build-finished", add_front_ends)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

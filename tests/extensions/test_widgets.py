@@ -35,7 +35,7 @@ def page(*names, view=VIEW, twin=TWIN, kind=widgets.STATE):
         "script_files": [SimpleNamespace(attributes=attributes), "theme.js"],
         "pathto": lambda name, resource: f"../{name}",
     }
-    widgets.place_widgets(None, "chapter", "", context, doctree)
+    widgets.insert_widgets(None, "chapter", "", context, doctree)
     return context
 
 
@@ -58,7 +58,7 @@ def test_each_widget_has_its_place_with_its_state_and_its_picture_its_descriptio
 
 def test_a_page_without_widgets_is_left_alone():
     context = {"body": "<p>Text</p>", "script_files": ["theme.js"]}
-    widgets.place_widgets(None, "chapter", "", context, nodes.document(None, None))
+    widgets.insert_widgets(None, "chapter", "", context, nodes.document(None, None))
     assert context == {"body": "<p>Text</p>", "script_files": ["theme.js"]}
 
 

@@ -15,6 +15,7 @@ from transformer.figures.heatmaps import (
 )
 from transformer.figures.masks import attention_masks
 from transformer.figures.style import BLANK_INK, FRAME, PALETTE, ink, literal
+from transformer.widgets.base import FRONT_ENDS
 
 QUERIES, KEYS = ["we", "see"], ["wir", "sehen", "euch"]
 
@@ -81,6 +82,10 @@ def test_frames_have_one_colour_of_the_palette(ax):
     [frame] = ax.patches
     assert frame.get_xy() == (2, 0)
     assert to_hex(frame.get_edgecolor()) == FRAME.lower() and FRAME in PALETTE
+
+
+def test_frames_on_the_page_have_the_colour_of_those_on_paper():
+    assert f'"{FRAME.lower()}"' in (FRONT_ENDS / "kit" / "colours.js").read_text()
 
 
 @pytest.mark.parametrize(("count", "step"), [(5, 1), (24, 2), (128, 10)])

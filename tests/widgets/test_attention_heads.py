@@ -13,7 +13,7 @@ from tests.widgets.heads_examples import LINKS, made, real, true
 from transformer.figures.style import FRAME
 from transformer.introspect import mass_on
 from transformer.widgets.attention_heads import KINDS, AttentionHeads
-from transformer.widgets.static_page import place_of_widget
+from transformer.widgets.static_page import element_of_widget
 
 SAID = {
     "entropy in bits": "entropy",
@@ -323,7 +323,7 @@ def test_statistics_are_what_torch_computes():
 @pytest.mark.parametrize("sharp", [1.0, 2.0, 4.0])
 def test_a_big_models_weights_are_light(sharp):
     widget = AttentionHeads(made(30, 30, n_layers=6, n_heads=8, sharp=sharp))
-    assert len(gzip.compress(place_of_widget(widget).encode())) < 150_000
+    assert len(gzip.compress(element_of_widget(widget).encode())) < 150_000
 
 
 @pytest.mark.parametrize("kind", KINDS)

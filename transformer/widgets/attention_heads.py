@@ -89,7 +89,8 @@ class AttentionHeads(Widget):
 
         Each has its kind, layer and head, "entropy" in bits (0: all on one token), "previous"
         (mean weight on the token before; None for cross-attention), "diagonal" (mean weight on
-        the token at the same place), and "aligned" (mean weight on the true links; None without).
+        the token at the same position), and "aligned" (mean weight on the true links; None
+        without).
         """
         return [
             {"kind": kind, "layer": layer, "head": head, **self._summary(kind, cells)}
@@ -162,12 +163,12 @@ class AttentionHeads(Widget):
         layers = self._layers[self._inside(self.example)]
         if kind not in layers:
             raise ValueError(f"there is no attention of kind {kind!r}; choose of {list(layers)}")
-        for name, place, count in (
+        for name, index, count in (
             ("layer", layer, len(layers[kind])),
             ("head", head, len(layers[kind][min(max(layer, 0), len(layers[kind]) - 1)])),
         ):
-            if not 0 <= place < count:
-                raise ValueError(f"{name} {place} is not there; choose from 0 to {count - 1}")
+            if not 0 <= index < count:
+                raise ValueError(f"{name} {index} is not there; choose from 0 to {count - 1}")
         return layers[kind][layer][head]
 
     def _summary(self, kind: str, cells: np.ndarray) -> dict[str, float | None]:
@@ -188,20 +189,20 @@ class AttentionHeads(Widget):
     def _is_there(self, proposal: dict[str, Any]) -> int:
         return self._inside(proposal["value"])
 
-    def _inside(self, place: int) -> int:
-        if not 0 <= place < len(self._layers):
+    def _inside(self, index: int) -> int:
+        if not 0 <= index < len(self._layers):
             raise ValueError(
-                f"example {place} is not there; choose from 0 to {len(self._layers) - 1}"
+                f"example {index} is not there; choose from 0 to {len(self._layers) - 1}"
             )
-        return place
+        return index
 
     @traitlets.validate("kind", "layer", "head")
     def _exists(self, proposal: dict[str, Any]) -> Any:
         name, value = proposal["trait"].name, proposal["value"]
         # A new kind may have fewer layers; _stay_inside sees to it.
-        place = (value, 0, 0) if name == "kind" else (self.kind, self.layer, 0)
-        place = (self.kind, value, 0) if name == "layer" else place
-        self._thousandths(*((self.kind, self.layer, value) if name == "head" else place))
+        shown = (value, 0, 0) if name == "kind" else (self.kind, self.layer, 0)
+        shown = (self.kind, value, 0) if name == "layer" else shown
+        self._thousandths(*((self.kind, self.layer, value) if name == "head" else shown))
         return value
 
     @traitlets.observe("kind", "layer")
@@ -271,7 +272,7 @@ def _checked(example: Any, name: str) -> tuple[dict[str, Any], Layers]:
     labels["alignment"] = []
     for link in example.get("alignment") or ():
         try:
-            row, column = (operator.index(place) for place in link)
+            row, column = (operator.index(index) for index in link)
         except (TypeError, ValueError):
             raise ValueError(
                 f"the alignment of {name} has {link!r}; give (target row, source column) pairs"

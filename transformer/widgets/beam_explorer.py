@@ -129,13 +129,13 @@ class BeamExplorer(Widget):
         nodes = self.tree.nodes[0]
         return [
             {
-                "text": self._text(self.tree.tokens(0, place)),
+                "text": self._text(self.tree.tokens(0, index)),
                 "token": self._translator.tokenizer.pieces([node.token])[0],
                 "log_prob": round(node.log_prob, DIGITS),
                 "total": round(node.total, DIGITS),
                 "fate": node.fate,
             }
-            for place, node in enumerate(nodes)
+            for index, node in enumerate(nodes)
             if node.length == self.step > 0
         ]
 
@@ -145,29 +145,31 @@ class BeamExplorer(Widget):
         The score is the total divided by the penalty with the shown alpha.
         """
         nodes, found = self.tree.nodes[0], []
-        for place in self.tree.finished(0):
-            node = nodes[place]
+        for index in self.tree.finished(0):
+            node = nodes[index]
             if node.length <= self.step:
                 total = round(node.total, DIGITS)
-                text = self._text(self.tree.tokens(0, place))
+                text = self._text(self.tree.tokens(0, index))
                 score = total / penalty(node.length, self.alpha)
                 one = {"text": text, "length": node.length, "total": total, "score": score}
-                found.append({**one, "node": place})
+                found.append({**one, "node": index})
         return sorted(found, key=lambda one: (-one["score"], one["node"]))
 
     def twin(self) -> "Figure":
         """The tree up to the shown step, on paper."""
         from transformer.figures.beam import search_tree
+        from transformer.figures.style import figure_of
 
         nodes = [n for n in self.tree.nodes[0] if n.length <= self.step]
         finished = self.finished()
-        return search_tree(
+        ax = search_tree(
             [node.parent for node in nodes],
             ["<s>", *self._translator.tokenizer.pieces([node.token for node in nodes[1:]])],
             [node.total for node in nodes],
             [node.fate for node in nodes],
             best=finished[0]["node"] if finished else None,
-        ).figure  # type: ignore[return-value]
+        )
+        return figure_of(ax)
 
     def _append(self, text: str) -> None:
         """Search for a further sentence."""
@@ -196,7 +198,7 @@ class BeamExplorer(Widget):
         """What the front end needs: each tree as columns, and the tokens by number."""
         every = [tree.nodes[0][1:] for trees in self._trees for tree in trees.values()]
         ids = sorted({node.token for nodes in every for node in nodes})
-        number = {token: place for place, token in enumerate(ids)}
+        number = {token: index for index, token in enumerate(ids)}
         pieces = self._translator.tokenizer.pieces(ids)
         examples = []
         for source, trees in zip(self._sources, self._trees, strict=True):

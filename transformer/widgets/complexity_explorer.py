@@ -87,10 +87,10 @@ class ComplexityExplorer(Widget):
     def twin(self) -> "Figure":
         """The curves on paper."""
         from transformer.figures.complexity import complexity_curves
+        from transformer.figures.style import figure_of
 
         lengths = sorted({round(2 ** (i / 8)) for i in range(8, 8 * 12 + 1)})
         tables = [self.table(n) for n in lengths]
         curves = {name: [table[name][self.column] for table in tables] for name in tables[0]}
         same = {f"n = d = {self.d}": float(self.d)} if self.column == OPERATIONS else {}
-        figure = complexity_curves(lengths, curves, ylabel=self.column, marked=same).figure
-        return figure  # type: ignore[return-value]
+        return figure_of(complexity_curves(lengths, curves, ylabel=self.column, marked=same))

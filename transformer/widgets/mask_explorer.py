@@ -123,10 +123,10 @@ class MaskExplorer(Widget):
             raise traitlets.TraitError(
                 f"{name} has {len(lengths)} lengths for {len(sentences)} sentences; give one each"
             )
-        for place, (length, sentence) in enumerate(zip(lengths, sentences, strict=True)):
+        for index, (length, sentence) in enumerate(zip(lengths, sentences, strict=True)):
             if not isinstance(length, int) or not 1 <= length <= len(sentence):
                 raise traitlets.TraitError(
-                    f"{name} leaves {length!r} tokens of sentence {place}, which has "
+                    f"{name} leaves {length!r} tokens of sentence {index}, which has "
                     f"{len(sentence)}; leave 1 to {len(sentence)}"
                 )
         return list(lengths)
@@ -207,6 +207,6 @@ def _one_of(name: str, value: str, names: Sequence[str]) -> str:
     return value
 
 
-def _put(lengths: Sequence[int], place: int, length: int) -> list[int]:
+def _put(lengths: Sequence[int], index: int, length: int) -> list[int]:
     """A new list, because traits notice no change inside one."""
-    return [length if i == place else other for i, other in enumerate(lengths)]
+    return [length if i == index else other for i, other in enumerate(lengths)]

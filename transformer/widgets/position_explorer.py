@@ -144,13 +144,15 @@ class PositionExplorer(Widget):
 
     def _curves_twin(self) -> Any:
         from transformer.figures.positions import column_curves
+        from transformer.figures.style import figure_of
 
-        return column_curves(self.table(), self.dimensions).figure
+        return figure_of(column_curves(self.table(), self.dimensions))
 
     def _table_twin(self) -> Any:
         from transformer.figures.positions import code_table
+        from transformer.figures.style import figure_of
 
-        return code_table(self.table()).figure
+        return figure_of(code_table(self.table()))
 
     def _binary_twin(self) -> Any:
         import matplotlib.pyplot as plt
@@ -166,18 +168,18 @@ class PositionExplorer(Widget):
         names = [f"bit {i}" for i in range(bits.shape[1])]
         code_table(bits, column_labels=names, ax=axes[0], title="binary", low=0.0)
         code_table(sinusoids, ax=axes[1], title="sinusoidal")
-        axes[0].tick_params(axis="x", rotation=45)
         return figure
 
     def _similarity_twin(self) -> Any:
         from transformer.figures.positions import similarity_by_offset
+        from transformer.figures.style import figure_of
 
         around = self.codes(range(self.position - REACH, self.position + REACH + 1))
         ax = similarity_by_offset(around, anchors=[REACH], reach=REACH)
         ax.lines[0].set_label(f"p = {self.position}")  # the row's own number, not its place
         ax.axvline(self.offset, color="#999999", linestyle="--", linewidth=1.2)
         ax.legend()
-        return ax.figure
+        return figure_of(ax)
 
     def _rotation_twin(self) -> Any:
         from transformer.figures.positions import clock_hands

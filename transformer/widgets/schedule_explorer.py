@@ -67,6 +67,7 @@ class ScheduleExplorer(Widget):
 
     def twin(self) -> "Figure":
         """The curves on paper."""
+        from transformer.figures.style import figure_of
         from transformer.figures.training import learning_rates
 
         steps = range(1, self.steps + 1, max(1, self.steps // 1000))
@@ -76,5 +77,4 @@ class ScheduleExplorer(Widget):
             ]
             for d_model, warmup, factor in self.curves()
         }
-        figure = learning_rates(list(steps), curves).figure
-        return figure  # type: ignore[return-value]
+        return figure_of(learning_rates(list(steps), curves))

@@ -224,9 +224,9 @@ class ShapesExplorer(Widget):
     def twin(self) -> "Figure":
         """All parts with their shapes, on paper."""
         from transformer.figures.architecture import architecture
+        from transformer.figures.style import figure_of
 
-        figure = architecture(self.shapes(), n_layers=self.n_layers).figure
-        return figure  # type: ignore[return-value]
+        return figure_of(architecture(self.shapes(), n_layers=self.n_layers))
 
     def _by_head(self, x: Tensor) -> Tensor:
         """(batch, len, d_model) as (batch, heads, len, d_k)."""
@@ -241,8 +241,8 @@ class ShapesExplorer(Widget):
             for path, module in model.named_modules()
             if path.startswith(layer) and isinstance(module, Residual)
         ]
-        place = int(number) - 1
-        return norms[place], layer + list(_SUBLAYERS[stack].values())[place]
+        index = int(number) - 1
+        return norms[index], layer + list(_SUBLAYERS[stack].values())[index]
 
     @torch.no_grad()
     def _run(self) -> tuple[Transformer, dict[str, Passed], dict[str, Tensor]]:

@@ -16,7 +16,7 @@ STYLE = "widgets.css"
 HIDDEN = ("layout", "tabbable", "tooltip")  # Jupyter's, of no use to a front end
 
 
-def place_of(state: Mapping[str, Any], buffers: Iterable[Mapping[str, Any]] = ()) -> str:
+def element_of(state: Mapping[str, Any], buffers: Iterable[Mapping[str, Any]] = ()) -> str:
     """The element that holds a widget and, until its front end starts, its state.
 
     Args:
@@ -24,8 +24,10 @@ def place_of(state: Mapping[str, Any], buffers: Iterable[Mapping[str, Any]] = ()
         buffers: those traits that are bytes, in base64.
     """
     kept = {k: v for k, v in state.items() if not k.startswith("_") and k not in HIDDEN}
-    held = {buffer["path"][0]: buffer["data"] for buffer in buffers}
-    text = json.dumps({"state": kept, "buffers": held}, separators=(",", ":"), ensure_ascii=False)
+    encoded = {buffer["path"][0]: buffer["data"] for buffer in buffers}
+    text = json.dumps(
+        {"state": kept, "buffers": encoded}, separators=(",", ":"), ensure_ascii=False
+    )
     text = text.replace("<", "\\u003c")  # a token may look like the end of the script
     label = escape(unescape(state["description"]), quote=True)
     return (
@@ -34,10 +36,10 @@ def place_of(state: Mapping[str, Any], buffers: Iterable[Mapping[str, Any]] = ()
     )
 
 
-def place_of_widget(widget: Widget) -> str:
+def element_of_widget(widget: Widget) -> str:
     """The same for a widget as it stands now."""
     model = dependency_state([widget], drop_defaults=False)[widget.model_id]
-    return place_of(model["state"], model.get("buffers", []))
+    return element_of(model["state"], model.get("buffers", []))
 
 
 def write_front_ends(target: Path) -> None:

@@ -57,8 +57,8 @@ def marian(model: Transformer) -> "MarianMTModel":
 
     other = MarianMTModel(marian_config(model.config)).eval()
     with torch.no_grad():
-        for ours, theirs in marian_pairs(model, other.model):
-            theirs.copy_(ours)
+        for weight, target in marian_pairs(model, other.model):
+            target.copy_(weight)
         for stack in (other.model.encoder, other.model.decoder):
             # The same sinusoids; Marian writes all sines, then all cosines.
             stack.embed_positions.weight.copy_(model.src_positions.table)
@@ -68,11 +68,11 @@ def marian(model: Transformer) -> "MarianMTModel":
     return other
 
 
-def marian_pairs(ours: Transformer, theirs: Any) -> Iterator[tuple[nn.Parameter, Tensor]]:
+def marian_pairs(model: Transformer, marian_model: Any) -> Iterator[tuple[nn.Parameter, Tensor]]:
     """Every weight of our model with the one of Marian's (or BART's) that it becomes."""
-    yield ours.tgt_embedding.weight, theirs.shared.weight
+    yield model.tgt_embedding.weight, marian_model.shared.weight
     for side in ("encoder", "decoder"):
-        layers = zip(getattr(ours, side).layers, getattr(theirs, side).layers, strict=True)
+        layers = zip(getattr(model, side).layers, getattr(marian_model, side).layers, strict=True)
         for a, b in layers:
             attentions = [(a.self_attention, b.self_attn)]
             modules = [

@@ -75,6 +75,12 @@ def test_a_list_of_colours_gives_each_value_its_own(ax):
     cells(ax, [[2, 0, 1]], colours=colours)
     mesh = ax.collections[0]
     assert [to_hex(mesh.to_rgba(x)) for x in (0, 1, 2)] == colours
+    assert mesh.get_clim() == (-0.5, 2.5)  # so that a legend has each value in its colour's middle
+
+
+def test_cells_without_labels_have_none(ax):
+    cells(ax, np.zeros((2, 3)))
+    assert labels(ax.xaxis) == labels(ax.yaxis) == []
 
 
 def test_frames_have_one_colour_of_the_palette(ax):

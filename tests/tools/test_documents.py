@@ -90,3 +90,15 @@ def test_targets_named_in_the_text_are_in_the_makefile(document: str) -> None:
     named = set(re.findall(r"`make ([a-z]+)", (ROOT / document).read_text()))
     assert named
     assert named <= targets
+
+
+def test_files_named_in_contributing_are_there() -> None:
+    """But for those of its made-up examples, and what a build or a run makes."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    named = set(re.findall(r"`([\w./]+\.(?:py|js|css|json|toml|txt|yml|md))`", text))
+    named = {name for name in named if "proverbs" not in name and not name.startswith("_build/")}
+    folders = ("book", "benchmarks", "tests", "tools", "transformer")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*.*")]
+    known = [f"/{path.relative_to(ROOT)}" for path in (*files, *ROOT.glob("*.*"))]
+    assert len(named) > 20
+    assert [n for n in sorted(named) if not any(path.endswith(f"/{n}") for path in known)] == []

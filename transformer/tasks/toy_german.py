@@ -22,7 +22,7 @@ def toy_german_task(
     *,
     corpus: ToyGerman | None = None,
 ) -> Task:
-    """Translate the sentences of a small grammar: about two minutes on a CPU.
+    """Translate the sentences of a small grammar: minutes on a CPU.
 
     Args:
         model, training: settings that replace those of the recipe.

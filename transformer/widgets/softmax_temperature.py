@@ -5,7 +5,6 @@ from typing import Any
 from torch import Tensor, isfinite, tensor
 from traitlets import Float, List, TraitError, Tuple, Unicode, validate
 
-from transformer.figures.embedding import temperature_bars
 from transformer.widgets.base import Number, Widget
 
 
@@ -28,5 +27,7 @@ class SoftmaxTemperature(Widget):
 
     def twin(self) -> Any:
         """The same numbers, for paper."""
+        from transformer.figures.embedding import temperature_bars
+
         tokens, scores = map(list, zip(*self.scores, strict=True))
         return temperature_bars(tokens, scores, [self.temperature])

@@ -31,6 +31,7 @@ from transformer.widgets import (
     PositionExplorer,
     ScheduleExplorer,
     ShapesExplorer,
+    SoftmaxTemperature,
 )
 from transformer.widgets.base import Widget
 
@@ -114,6 +115,10 @@ def smoothing() -> Widget:
     return LabelSmoothingExplorer(vocab_size=20)
 
 
+def temperature() -> Widget:
+    return SoftmaxTemperature(scores=[(f"token{i}", i / 2) for i in range(8)])
+
+
 def merges() -> Widget:
     return MergeExplorer({f"Donaudampfschiff{i:04}": i + 1 for i in range(12)}, step=20)
 
@@ -146,6 +151,7 @@ def cases() -> Iterator[Case]:
     yield Case("3 curves", ScheduleExplorer, "warmup", (3000, 3100))
     yield Case("20 words", smoothing, "smoothing", (0.2, 0.25))
     yield Case("4 curves", ComplexityExplorer, "d", (256, 320))
+    yield Case("8 tokens", temperature, "temperature", (2.0, 2.1))
     yield Case("12 words of 20 letters", merges, "step", (21, 22))
     steps: dict[str, tuple[float, float]]
     steps = {"step": (6, 5), "alpha": (0.7, 0.6), "beam_size": (4, 8)}

@@ -3,6 +3,7 @@
 import inspect
 import json
 from dataclasses import dataclass, fields
+from pathlib import Path
 
 import pytest
 import typer
@@ -114,3 +115,20 @@ def test_a_run_from_before_is_taken_up_whole() -> None:
     assert (chosen.task, chosen.data) == ("multi30k", {"vocab_size": 6000})
     assert chosen.model == {name: config["config"][name] for name in MODEL}
     assert chosen.training == config["training"] | {"betas": (0.9, 0.98)}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("config.json", b"\xff\xfe\x00", "is no text in UTF-8"),
+        ("config.json", b"[" * 100_000, "is nested too deeply"),
+        ("config.yaml", b"training: {factor: 1" + b"0" * 400 + b"}", "must be a number"),
+    ],
+    ids=["bytes", "deep", "large"],
+)
+def test_a_file_that_no_settings_could_be_in_is_a_sentence(
+    tmp_path: Path, name: str, content: bytes, sentence: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=sentence):
+        from_file(tmp_path / name)

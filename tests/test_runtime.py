@@ -78,3 +78,11 @@ def test_an_unknown_or_missing_device_is_refused() -> None:
     with pytest.raises(ValueError) as error:
         pick_device("cuda")
     assert str(error.value) == "device 'cuda' asked for, but torch finds no CUDA GPU; use cpu"
+
+
+@pytest.mark.parametrize("machine", [""], indirect=True)
+@pytest.mark.usefixtures("machine")
+@pytest.mark.parametrize("name", ["cuda", "mps", "meta"])
+def test_a_device_that_is_not_here_is_a_sentence(name: str) -> None:
+    with pytest.raises(ValueError, match=rf"device '{name}'.*use cpu"):
+        pick_device(name)

@@ -194,6 +194,10 @@ def _parsed(path: Path) -> Any:
         return json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
     except OSError as error:
         raise ValueError(f"could not read {path}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is no text in UTF-8; save it as UTF-8") from error
+    except RecursionError as error:
+        raise ValueError(f"{path} is nested too deeply to be settings") from error
     except (ValueError, yaml.YAMLError) as error:
         kind = "JSON" if path.suffix == ".json" else "YAML"
         raise ValueError(f"{path} is no {kind} file: {' '.join(str(error).split())}") from error

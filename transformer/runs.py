@@ -132,6 +132,8 @@ def _read_config(folder: Path) -> dict[str, Any]:
         config: dict[str, Any] = json.loads((folder / "config.json").read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise RunError(f"{folder} holds no run (no readable config.json); train one") from error
+    if not isinstance(config, dict) or not isinstance(config.get("task"), str):
+        raise RunError(f"{folder} holds no run (its config.json names no task); train one")
     if not (folder / "model.safetensors").exists():
         raise RunError(f"the run in {folder} has not ended; go on with train ... --resume")
     return config

@@ -21,8 +21,12 @@ def pick_device(name: str | None = None) -> torch.device:
             device = torch.device(name)
         except RuntimeError as error:
             raise ValueError(f"unknown device {name!r}; use cpu, cuda, cuda:1 or mps") from error
+        if device.type not in ("cpu", "cuda", "mps"):
+            raise ValueError(f"unknown device {name!r}; use cpu, cuda, cuda:1 or mps")
         if device.type == "cuda" and not torch.cuda.is_available():
             raise ValueError(f"device {name!r} asked for, but torch finds no CUDA GPU; use cpu")
+        if device.type == "mps" and not torch.backends.mps.is_available():
+            raise ValueError(f"device {name!r} asked for, but torch finds no Apple GPU; use cpu")
         return device
     if torch.cuda.is_available():
         return torch.device("cuda")

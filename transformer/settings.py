@@ -42,7 +42,7 @@ class Setting:
             return None
         try:
             return _in_type(value, self.type)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ValueError(f"{name} ({value!r}) must be {_in_words(self.type)}") from None
 
 

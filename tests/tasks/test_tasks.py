@@ -1,5 +1,6 @@
 """The book's tasks: their data fit their tokenizers, their recipes their models."""
 
+import math
 from functools import cache
 from typing import Any
 
@@ -80,6 +81,11 @@ def test_steps_and_epochs_together_are_refused() -> None:
         copy_task(training={"steps": 7, "epochs": 1})
     with pytest.raises(ValueError, match=r"epochs \(0\) must be more than 0"):
         copy_task(training={"epochs": 0})
+    for epochs in (math.inf, math.nan):
+        with pytest.raises(ValueError, match="must be more than 0 and finite"):
+            copy_task(training={"epochs": epochs})
+    with pytest.raises(ValueError, match="accumulate"):
+        copy_task(training={"epochs": 1, "accumulate": 0})
 
 
 def test_the_splits_are_the_tasks_without_its_training() -> None:

@@ -1,5 +1,6 @@
 """A learning task, ready to train: data, tokenizer, model and recipe together."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -157,10 +158,10 @@ def _training_config(
     settings = {key: value for key, value in recipe.items() if key not in length}
     settings = {"label_smoothing": 0.1, "log_every": 50, **settings, **overrides}
     if (epochs := settings.pop("epochs", None)) is not None:
-        if epochs <= 0:
-            raise ValueError(f"epochs ({epochs}) must be more than 0")
+        if not 0 < epochs < math.inf:
+            raise ValueError(f"epochs ({epochs}) must be more than 0 and finite")
         n_batches = sum(1 for _ in token_batches(pairs, settings["max_tokens"], seed=0))
-        per_epoch = n_batches / settings.get("accumulate", 1)
+        per_epoch = n_batches / max(1, settings.get("accumulate", 1))  # 0 is refused below
         settings["steps"] = max(1, round(epochs * per_epoch))
         settings.setdefault("evaluate_every", max(1, round(per_epoch)))
     return TrainingConfig(**settings)

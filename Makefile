@@ -23,7 +23,7 @@ setup: ## install the exact versions of requirements.txt in .venv (the other tar
 book: setup ## execute every chapter, build the site, say where to open it
 	@$(VENV) -m tools.book
 
-check: setup ## prove style, types and the quick tests: about two minutes, before each commit
+check: setup ## prove style, types and the quick tests: a few minutes, before each commit
 	@$(VENV) -m tools.check
 
 test: setup ## prove everything: style, types, tests, every chapter, every page in a browser

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # By the markers that pyproject.toml lists.
 IN_BROWSER = "browser or book"
 ALL_ELSE = f"not ({IN_BROWSER} or nightly)"
-QUICK = f"not ({IN_BROWSER} or slow)"
+QUICK = f"not ({IN_BROWSER} or slow or nightly)"
 REPORTS = ROOT / "_build" / "reports"
 
 

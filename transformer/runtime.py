@@ -19,9 +19,10 @@ def pick_device(name: str | None = None) -> torch.device:
     if name is not None:
         try:
             device = torch.device(name)
-        except RuntimeError as error:
-            raise ValueError(f"unknown device {name!r}; use cpu, cuda, cuda:1 or mps") from error
-        if device.type not in ("cpu", "cuda", "mps"):
+            known = device.type in ("cpu", "cuda", "mps")
+        except RuntimeError:
+            known = False
+        if not known:
             raise ValueError(f"unknown device {name!r}; use cpu, cuda, cuda:1 or mps")
         if device.type == "cuda" and not torch.cuda.is_available():
             raise ValueError(f"device {name!r} asked for, but torch finds no CUDA GPU; use cpu")

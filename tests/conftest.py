@@ -95,7 +95,8 @@ def browser() -> Iterator["Browser"]:
 
     from tools.browser import FLAGS, ensure_chromium
 
+    path = ensure_chromium()  # which asks Playwright too, and two at a time it does not do
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=ensure_chromium(), args=FLAGS)
+        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield chromium
         chromium.close()

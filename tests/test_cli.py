@@ -23,6 +23,8 @@ from safetensors.torch import load_file
 from tests.data.releases import folder_of, release
 from transformer.cli import main
 from transformer.config import TransformerConfig
+from transformer.options import data_settings
+from transformer.tasks import TASKS
 
 TINY = ["--d-model", "16", "--d-ff", "16", "--n-heads", "2", "--n-layers", "1"]
 
@@ -170,7 +172,7 @@ def test_translations_can_be_drawn_and_drawn_again(copy_run: Path) -> None:
     assert drawn("--seed", "1") == drawn("--seed", "1") != drawn("--seed", "2")
     greedy = run("translate", str(copy_run), stdin=stdin).stdout
     assert drawn("--top-k", "1") == drawn("--temperature", "0.000001") == greedy
-    assert drawn("--top-p", "0.000001") == greedy
+    assert drawn("--top-p", "0.000001") == drawn("--temperature", "1e-300") == greedy
 
 
 @pytest.mark.parametrize(
@@ -178,15 +180,26 @@ def test_translations_can_be_drawn_and_drawn_again(copy_run: Path) -> None:
     [
         (["--temperature", "2"], "--temperature is for --sample; add it"),
         (["--sample", "--beam", "2"], "--sample draws and --beam searches; give one of them"),
-        (["--sample", "--temperature", "0"], "temperature (0.0) must be a number above 0"),
-        (["--sample", "--top-k", "0"], "top_k (0) must be"),
+        (["--sample", "--length-penalty", "0.6"], "--length-penalty is for --beam; leave it out"),
+        (["--sample", "--temperature", "0"], ": --temperature (0.0) must be a number above 0"),
+        (["--sample", "--top-k", "0"], ": --top-k (0) must be at least 1; leave it out to draw"),
+        (["--sample", "--top-p", "2"], ": --top-p (2.0) must be above 0 and at most 1; leave it"),
         (["--sample", "--seed", str(2**70)], "must be a whole number from 0 to 2^63 - 1"),
     ],
 )
-def test_what_cannot_be_drawn_is_said(copy_run: Path, options: list[str], sentence: str) -> None:
+def test_what_cannot_be_drawn_is_said_in_the_words_of_the_options(
+    copy_run: Path, options: list[str], sentence: str
+) -> None:
     done = run("translate", str(copy_run), *options, stdin="1 2\n")
-    assert done.returncode != 0
+    assert (done.returncode != 0, done.stdout) == (True, "")
     assert sentence in unframed(done.stderr)
+    assert not any(word in done.stderr for word in ("None", "top_k", "greedy_search", "Traceback"))
+
+
+def test_a_line_that_is_too_long_to_draw_for_is_named_as_in_a_search(copy_run: Path) -> None:
+    done = run("translate", str(copy_run), "--sample", stdin="3 " * 2000 + "\n")
+    assert done.returncode == 1
+    assert "Error: line 1 has 2000 tokens, more than the model takes" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -291,6 +304,54 @@ def test_a_line_that_is_too_long_is_named_and_nothing_is_printed(copy_run: Path)
     assert done.stdout == ""
     assert "line 3 has 2000 tokens, more than the model takes" in done.stderr
     assert "split it" in done.stderr
+
+
+@pytest.mark.parametrize("content", ['{"test": {"bleu": 3', "[1, 2]", "\xff"])
+def test_scores_that_are_damaged_stay_as_they_are(copy_run: Path, tmp_path, content) -> None:
+    for path in copy_run.iterdir():
+        (tmp_path / path.name).symlink_to(path)
+    (tmp_path / "scores.json").unlink()
+    (tmp_path / "scores.json").write_bytes(content.encode("latin-1"))
+    done = run("evaluate", str(tmp_path))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "scores.json" in done.stderr and "mend it, or move it away" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "scores.json").read_bytes() == content.encode("latin-1")
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_settings_are_refused_before_data_are_made_or_read(task: str, tmp_path) -> None:
+    """No task comes as far as its data: there are none, and making some takes too long."""
+
+    def made(*_: object, **__: object) -> None:
+        raise AssertionError("data were made")
+
+    out = ["--out", str(tmp_path / "run")]
+    data = (
+        ["--data", str(tmp_path / "nowhere")] if "data_path" in data_settings(TASKS[task]) else []
+    )
+    with (
+        patch("transformer.tasks.toy_german.toy_german", made),
+        patch("transformer.data.copy_task.CopyTask.pairs", made),
+    ):
+        for wrong, sentence in (
+            (["--label-smoothing", "2"], "label_smoothing (2.0) must be at least 0 and below 1"),
+            (["--epochs", "1", "--accumulate", "0"], "accumulate (0) must be at least 1"),
+            (["--epochs", "nan"], "epochs (nan) must be more than 0 and finite"),
+            (["--n-heads", "7"], "must be divisible by n_heads (7)"),
+        ):
+            done = run("train", task, *data, *out, *wrong)
+            assert done.returncode == 1
+            assert sentence in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_help_of_data_says_what_each_task_takes() -> None:
+    for command in ("train", "evaluate"):
+        said = unframed(run(command, "--help").stdout)
+        assert "multi30k: folder, archive or file of the data; what has an address is" in said
+        assert "iwslt14, iwslt16, iwslt17: folder or archive of the campaign" in said
+        assert "text: a folder, a .tsv file, or what two files share" in said
 
 
 def test_a_run_is_not_overwritten(copy_run: Path) -> None:

@@ -1,10 +1,13 @@
 """The tests themselves: what they need is known, and none is a library for others."""
 
 import ast
+import inspect
 import re
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +16,7 @@ from typing import Any
 import psutil
 import pytest
 
+from tests import conftest
 from tests.conftest import shared_out
 from tests.processes import run_program
 
@@ -65,6 +69,29 @@ def test_a_test_that_reaches_the_browser_can_be_left_out_by_marker(tmp_path: Pat
     done = run_program(command, timeout=300, cwd=TESTS.parent)
     assert done.returncode == 0, done.stdout
     assert "1 passed, 2 deselected" in done.stdout
+
+
+def test_a_browser_is_looked_for_while_playwright_is_not_at_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The search asks Playwright too, which can be at work only once in a process."""
+    at_work, seen = [], []
+
+    @contextmanager
+    def playwright_at_work() -> Iterator[Any]:
+        at_work.append(True)
+        closed = SimpleNamespace(close=lambda: None)
+        launch = SimpleNamespace(launch=lambda **options: seen.append(options) or closed)
+        yield SimpleNamespace(chromium=launch)
+
+    def look() -> str:
+        assert not at_work
+        return "/found"
+
+    monkeypatch.setattr("playwright.sync_api.sync_playwright", playwright_at_work)
+    monkeypatch.setattr("tools.browser.ensure_chromium", look)
+    assert list(inspect.unwrap(conftest.browser)())
+    assert [options["executable_path"] for options in seen] == ["/found"]
 
 
 @pytest.mark.parametrize("workers", [2, 3])

@@ -17,6 +17,7 @@ from transformer.options import (
     MODEL,
     TRAINING,
     all_data_settings,
+    called_options,
     data_settings,
     from_command_line,
     from_file,
@@ -25,7 +26,15 @@ from transformer.options import (
     options,
     with_options,
 )
-from transformer.runs import RunError, average_run, keep_scores, load_run, score_name, train_task
+from transformer.runs import (
+    RunError,
+    average_run,
+    keep_scores,
+    load_run,
+    read_scores,
+    score_name,
+    train_task,
+)
 from transformer.runtime import pick_device
 from transformer.settings import settings_of
 from transformer.tasks import TASKS, chosen_split, fetch_data, kind_of, splits_of_run
@@ -142,6 +151,7 @@ def train(
 @app.command()
 @with_options(options(SAMPLING, "Sampling"))
 def translate(
+    context: typer.Context,
     run: RunFolder,
     text: Annotated[
         Path | None, typer.Argument(help="A file with a sentence a line; else standard input.")
@@ -159,12 +169,16 @@ def translate(
     sampling = {name: value for name, value in given.items() if value is not None}
     if draw and beam > 1:
         raise typer.BadParameter("--sample draws and --beam searches; give one of them")
+    penalty = context.get_parameter_source("length_penalty")
+    if draw and penalty is not None and penalty.name == "COMMANDLINE":
+        raise typer.BadParameter("--length-penalty is for --beam; leave it out with --sample")
     for name in () if draw else sampling:
         raise typer.BadParameter(f"{option_name(name, SAMPLING[name])} is for --sample; add it")
     translator, _ = load_run(run, pick_device(device))
     lines = read_lines(text) if text else lines_of(sys.stdin.buffer.read(), "standard input")
     if draw:
-        drawn = translator.sample(lines, unit="line", **sampling)
+        with called_options(SAMPLING):
+            drawn = translator.sample(lines, unit="line", **sampling)
         translations = [samples[0][0] if samples else "" for samples in drawn]
     else:
         search: dict[str, Any] = {"beam_size": beam, "length_penalty": length_penalty}
@@ -259,6 +273,8 @@ def _score(
     length_penalty: float = 0.6,
 ) -> Iterable[str]:
     """Score the splits, keep the scores in the run folder, and say them."""
+    if splits:
+        read_scores(run)  # what could not be kept is not computed
     for name, text in splits.items():
         scores = translator.evaluate(
             text.source, text.target, beam_size=beam, length_penalty=length_penalty

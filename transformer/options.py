@@ -7,7 +7,8 @@ docstring has.
 
 import inspect
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
@@ -38,23 +39,44 @@ def data_settings(kind: TaskKind) -> dict[str, Setting]:
 
 
 def all_data_settings(tasks: Mapping[str, TaskKind]) -> dict[str, Setting]:
-    """Those of several tasks, each with the help of the first that has it, and the names of all."""
+    """Those of several tasks; each help names the tasks that it holds for."""
     found: dict[str, Setting] = {}
-    having: dict[str, list[str]] = {}
+    having: dict[str, dict[str, list[str]]] = {}  # by setting and help, the tasks
     for task, kind in tasks.items():
         for name, setting in data_settings(kind).items():
             found.setdefault(name, setting)
-            having.setdefault(name, []).append(task)
+            having.setdefault(name, {}).setdefault(setting.help.rstrip("."), []).append(task)
     return {
-        name: Setting(s.type, s.may_be_none, f"{s.help.rstrip('.')} ({', '.join(having[name])})")
-        for name, s in found.items()
+        name: Setting(setting.type, setting.may_be_none, _for_tasks(having[name]))
+        for name, setting in found.items()
     }
+
+
+def _for_tasks(helps: Mapping[str, Sequence[str]]) -> str:
+    if len(helps) == 1:
+        return "".join(f"{text} ({', '.join(tasks)})" for text, tasks in helps.items())
+    return ". ".join(f"{', '.join(tasks)}: {text}" for text, tasks in helps.items())
 
 
 def option_name(name: str, setting: Setting) -> str:
     """How the command line calls a setting: --data for data_path, --test-set for test_sets."""
     name = name.removesuffix("_path").removesuffix("s" if setting.type == list[str] else "")
     return "--" + name.replace("_", "-")
+
+
+@contextmanager
+def called_options(settings: Mapping[str, Setting]) -> Iterator[None]:
+    """A ValueError that begins with the name of a setting begins with its option, outside of this.
+
+    So the message names what the user has typed.
+    """
+    try:
+        yield
+    except ValueError as error:
+        name, _, rest = str(error).partition(" ")
+        if name not in settings:
+            raise
+        raise ValueError(f"{option_name(name, settings[name])} {rest}") from error
 
 
 def options(settings: Mapping[str, Setting], panel: str) -> list[inspect.Parameter]:

@@ -119,11 +119,29 @@ def score_name(split: str, beam_size: int = 1, length_penalty: float = 0.6) -> s
     return f"{split} beam {beam_size}{alpha}"
 
 
-def keep_scores(folder: Path, name: str, scores: dict[str, Any]) -> None:
-    """Put the scores of a split beside those that the run folder has."""
+def read_scores(folder: Path) -> dict[str, Any]:
+    """The scores that a run folder has, by what `score_name` calls them; none at first.
+
+    Raises:
+        RunError: its scores.json is damaged.
+    """
     path = folder / "scores.json"
-    kept = json.loads(path.read_text("utf-8")) if path.exists() else {}
-    _write_json(path, {**kept, name: scores})
+    try:
+        scores = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise RunError(f"{path} cannot be read: mend it, or move it away") from error
+    if not isinstance(scores, dict):
+        raise RunError(f"{path} holds no scores by name: mend it, or move it away")
+    return scores
+
+
+def keep_scores(folder: Path, name: str, scores: dict[str, Any]) -> None:
+    """Put the scores of a split beside those that the run folder has.
+
+    Raises:
+        RunError: its scores.json is damaged; the file stays as it is.
+    """
+    _write_json(folder / "scores.json", {**read_scores(folder), name: scores})
 
 
 def _read_config(folder: Path) -> dict[str, Any]:

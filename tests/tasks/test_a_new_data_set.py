@@ -85,7 +85,8 @@ def test_the_recipe_is_four_files() -> None:
     "sentence",
     [
         "proverbs a thousand proverbs: BLEU 12; ten minutes on a CPU",  # in the help
-        "(multi30k, iwslt14, iwslt16, iwslt17, proverbs, text)",
+        "iwslt14, iwslt16, iwslt17: folder or archive of the campaign; downloaded unless given. "
+        "proverbs: the file of proverbs. text: a folder, a .tsv file",
         "all 2 steps are done",
         "test: BLEU",
         "runs/proverbs exit 0",

@@ -52,14 +52,17 @@ def sample(
     check_limits(model, bos_id, eos_id, max_len)
     if not 0 < temperature < math.inf:
         raise ValueError(
-            f"temperature ({temperature}) must be a number above 0; for 0 use greedy_search"
+            f"temperature ({temperature}) must be a number above 0; for 0 use greedy search"
         )
     _check_limits_of_part(top_k, top_p)
     if n_samples < 1:
         raise ValueError(f"n_samples ({n_samples}) must be at least 1")
 
     def draw(logits: Tensor) -> tuple[Tensor, Tensor]:
-        part = likely_part((logits / temperature).log_softmax(dim=-1), top_k, top_p)
+        # From 0 down, so that no temperature makes a number too large: the likeliest stay at 0.
+        below = logits - logits.amax(dim=-1, keepdim=True)
+        smallest = torch.finfo(logits.dtype).tiny
+        part = likely_part((below / max(temperature, smallest)).log_softmax(dim=-1), top_k, top_p)
         token = part.exp().multinomial(1, generator=generator)
         return token[:, 0], logits.log_softmax(dim=-1).gather(1, token)[:, 0]
 
@@ -98,6 +101,10 @@ def likely_part(
 
 def _check_limits_of_part(top_k: int | None, top_p: float | None) -> None:
     if top_k is not None and top_k < 1:
-        raise ValueError(f"top_k ({top_k}) must be at least 1, or None for all tokens")
+        raise ValueError(
+            f"top_k ({top_k}) must be at least 1; leave it out to draw from all tokens"
+        )
     if top_p is not None and not 0 < top_p <= 1:
-        raise ValueError(f"top_p ({top_p}) must be above 0 and at most 1, or None for all tokens")
+        raise ValueError(
+            f"top_p ({top_p}) must be above 0 and at most 1; leave it out to draw from all tokens"
+        )

@@ -18,6 +18,7 @@ def copy_task(
     symbols: CopyTask | None = None,
 ) -> Task:
     """Copy random symbols, ten out of ten by default: 600 steps, seconds on a CPU."""
+    RECIPE.check(model, training)
     symbols = symbols or CopyTask()
     seed = (training or {}).get("seed", 0)
     return build_task(

@@ -26,6 +26,12 @@ SMALL = Recipe(
 )
 
 
+def _check_settings(model: Settings | None, training: Settings | None) -> None:
+    """Before the corpus says which recipe it is."""
+    for recipe in (SMALL, LARGE):
+        recipe.check(model, training)
+
+
 def _corpus_task(
     name: str,
     corpus: Corpus,
@@ -63,13 +69,14 @@ def iwslt_task(
 
     Args:
         campaign: "iwslt14", "iwslt16" or "iwslt17".
-        data_path: folder or archive of the campaign; downloaded if None.
+        data_path: folder or archive of the campaign; downloaded unless given.
         source: the language to translate from, as files are named; de.
         target: the language to translate into, as files are named; en.
         test_sets: IWSLT's test sets, such as TED.tst2014.
-        vocab_size: how many subwords; the recipe's if None.
+        vocab_size: how many subwords; the recipe's unless given.
         model, training: settings that replace those of the recipe.
     """
+    _check_settings(model, training)
     corpus = iwslt_corpus(campaign, data_path, source=source, target=target, test_sets=test_sets)
     return _corpus_task(campaign, corpus, vocab_size, model, training)
 
@@ -89,9 +96,10 @@ def text_task(
         data_path: a folder, a .tsv file, or what two files share.
         source: the language to translate from, as files are named; de.
         target: the language to translate into, as files are named; en.
-        vocab_size: how many subwords; the recipe's if None.
+        vocab_size: how many subwords; the recipe's unless given.
         model, training: settings that replace those of the recipe.
     """
+    _check_settings(model, training)
     corpus = text_corpus(data_path, source=source, target=target)
     return _corpus_task("text", corpus, vocab_size, model, training)
 

@@ -27,12 +27,14 @@ def multi30k_task(
     """Translate captions of photographs: half an hour on a CPU, minutes on a GPU.
 
     Args:
-        data_path: folder, archive or file of the data; what has an address is downloaded if None.
-        vocab_size: how many subwords.
+        data_path: folder, archive or file of the data; what has an address is downloaded unless
+            given.
+        vocab_size: how many subwords; the recipe's unless given.
         source: the language to translate from, as files are named; de.
         target: the language to translate into, as files are named; en.
         model, training: settings that replace those of the recipe.
     """
+    RECIPE.check(model, training)
     corpus = load_multi30k(data_path, source=source, target=target)
     tokenizer = BPETokenizer.train([*corpus.train.source, *corpus.train.target], vocab_size)
     return build_task(

@@ -18,6 +18,7 @@ from transformer.translation import Translator
 
 Settings = Mapping[str, Any]
 Splits = dict[str, ParallelText]
+ANY_SIZE = 1000  # of a vocabulary, where the settings are looked at without one
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,20 @@ class Recipe:
     training: Settings
     vocab_size: int = 0
 
+    def check(self, model: Settings | None, training: Settings | None) -> None:
+        """Refuse settings in the recipe's place before any data are read or made for them.
+
+        Raises:
+            ValueError: a setting is none, or does not go with the others.
+        """
+        TransformerConfig.tiny(src_vocab_size=ANY_SIZE, **{**self.model, **(model or {})})
+        settings = _chosen(self.training, training or {})
+        if (epochs := settings.pop("epochs", None)) is not None:
+            if not 0 < epochs < math.inf:
+                raise ValueError(f"epochs ({epochs}) must be more than 0 and finite")
+            settings = {"evaluate_every": 1, **settings, "steps": 1}  # as many as there are batches
+        TrainingConfig(**settings)
+
 
 @dataclass(frozen=True)
 class TaskKind:
@@ -135,6 +150,7 @@ def build_task(
     Raises:
         ValueError: a setting is none, or does not go with the others.
     """
+    recipe.check(model_settings, training_settings)
     pairs = encode(tokenizer, train) if isinstance(train, ParallelText) else list(train)
     settings = {**recipe.model, **(model_settings or {})}
     return Task(
@@ -143,25 +159,25 @@ def build_task(
         pairs=pairs,
         splits=splits,
         config=TransformerConfig.tiny(src_vocab_size=tokenizer.vocab_size, **settings),
-        training=_training_config(pairs, recipe.training, training_settings or {}),
+        training=_training_config(pairs, _chosen(recipe.training, training_settings or {})),
         metadata=metadata or {},
     )
 
 
-def _training_config(
-    pairs: list[TokenPair], recipe: Settings, overrides: Settings
-) -> TrainingConfig:
-    """The recipe with what replaces it; epochs become steps."""
+def _chosen(recipe: Settings, overrides: Settings) -> dict[str, Any]:
+    """The training's settings of a recipe with what replaces them."""
     if {"steps", "epochs"} <= overrides.keys():
         raise ValueError("steps and epochs both say how long to train; set one of them")
     length = {"steps", "epochs"} if {"steps", "epochs"} & overrides.keys() else set()
     settings = {key: value for key, value in recipe.items() if key not in length}
-    settings = {"label_smoothing": 0.1, "log_every": 50, **settings, **overrides}
+    return {"label_smoothing": 0.1, "log_every": 50, **settings, **overrides}
+
+
+def _training_config(pairs: list[TokenPair], settings: dict[str, Any]) -> TrainingConfig:
+    """Settings that have been checked; epochs become steps."""
     if (epochs := settings.pop("epochs", None)) is not None:
-        if not 0 < epochs < math.inf:
-            raise ValueError(f"epochs ({epochs}) must be more than 0 and finite")
         n_batches = sum(1 for _ in token_batches(pairs, settings["max_tokens"], seed=0))
-        per_epoch = n_batches / max(1, settings.get("accumulate", 1))  # 0 is refused below
+        per_epoch = n_batches / settings.get("accumulate", 1)
         settings["steps"] = max(1, round(epochs * per_epoch))
         settings.setdefault("evaluate_every", max(1, round(per_epoch)))
     return TrainingConfig(**settings)

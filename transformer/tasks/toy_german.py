@@ -28,6 +28,7 @@ def toy_german_task(
         model, training: settings that replace those of the recipe.
         corpus: what to learn from; when None, TOY_PAIRS sentences, made in about half a minute.
     """
+    RECIPE.check(model, training)
     german, english = vocabulary()
     tokenizer = WordTokenizer([*german, *english])
     corpus = corpus or toy_german(n_train=TOY_PAIRS)

@@ -17,6 +17,7 @@ import logging
 import os
 import platform
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -117,6 +118,14 @@ def site_key(root: Path) -> str:
     return digest(root, [*(root / name for name in names), *folders])
 
 
+def wheel_key(root: Path) -> str:
+    """What decides the module's wheel and the notebooks' first cell: its files and the commit."""
+    names = ("pyproject.toml", "README.md", "LICENSE", "LICENSE-TEXT.md")
+    folders = files_under(*(root / f for f in ("transformer", "book/results", "book/models")))
+    version: str = runpy.run_path(str(root / "transformer/version.py"))["version"](root)
+    return digest(root, [*(root / name for name in names), *folders], version)
+
+
 def forget(build: Path, *names: str) -> None:
     """Removes parts of an earlier build."""
     for name in names:
@@ -191,13 +200,26 @@ def warm_up() -> None:
         return
 
 
+def publish_notebooks(root: Path, names: Iterable[str]) -> bool:
+    """Puts the notebooks on the site, with the wheel that they install; says why it could not."""
+    from tools.notebooks import DirectiveError, WheelError, build_wheel, write_notebooks
+
+    out = root / "_build/html/notebooks"
+    try:
+        wheel = build_wheel(root, out)
+        write_notebooks(root, out, [root / f"{name}.md" for name in names], wheel.name)
+    except (DirectiveError, WheelError) as error:
+        print(f"\nThe book was NOT built: {error}", file=sys.stderr)
+        return False
+    return True
+
+
 def build_book(root: Path, **limits: float) -> Built | None:
     """Builds the book of a folder into its `_build/html`; None when that failed.
 
     `limits` are those of `tools.execute.Limits`.
     """
     from tools.execute import Execution, Limits
-    from tools.notebooks import DirectiveError, write_notebooks
 
     started = time.monotonic()
     build = root / "_build"
@@ -213,15 +235,26 @@ def build_book(root: Path, **limits: float) -> Built | None:
         "execution": execution_key(root),
         "site": site_key(root),
         "chapters": digest(root, files_under(root / "book")),
+        "wheel": wheel_key(root),
+    }
+    notebooks = {
+        name: path
+        for name, path in zip(documents, sources, strict=True)
+        if "format_name: myst" in path.read_text()
     }
     state_path, cache_key = build / "book.json", build / ".jupyter_cache_key"
     state = json.loads(state_path.read_text()) if state_path.exists() else {}
-    if state.get("keys") == keys and (build / "html" / "index.html").exists():
+    old = state.get("keys", {})
+    same = (build / "html" / "index.html").exists() and {**old, "wheel": keys["wheel"]} == keys
+    if same:
+        # Another commit, say, whose module and pages are the same: only what names it is made anew.
+        if old.get("wheel") != keys["wheel"] and not publish_notebooks(root, notebooks):
+            return None
+        state_path.write_text(json.dumps({**state, "keys": keys}, indent=2) + "\n")
         built = Built(state["pages"], state["notebooks"], executed=0)
         show_success(build, built, time.monotonic() - started)
         return built
 
-    old = state.get("keys", {})
     state_path.unlink(missing_ok=True)
     forget(build, "html/reports")
     if not cache_key.exists() or cache_key.read_text() != keys["execution"]:
@@ -232,11 +265,6 @@ def build_book(root: Path, **limits: float) -> Built | None:
 
     warm_up()
     log_path, kernels = build / "book.log", build / "kernels.log"
-    notebooks = {
-        name: path
-        for name, path in zip(documents, sources, strict=True)
-        if "format_name: myst" in path.read_text()
-    }
     measured = build / "durations.json"
     durations = Durations.read(RECORDED, measured)
     execution = Execution(build / ".jupyter_cache", notebooks, durations, Limits(**limits))
@@ -265,10 +293,7 @@ def build_book(root: Path, **limits: float) -> Built | None:
     if outcome.code != 0 or outcome.problems:
         show_failure(outcome, log_path)
         return None
-    try:
-        write_notebooks(root, build / "html" / "notebooks", list(notebooks.values()))
-    except DirectiveError as error:
-        print(f"\nThe book was NOT built: {error}", file=sys.stderr)
+    if not publish_notebooks(root, notebooks):
         return None
     if anew:
         durations.pages = time.monotonic() - begun

@@ -3,15 +3,19 @@
 The chapters' source is MyST, which Jupyter and Colab show as plain Markdown. So the text cells are
 put into plain Markdown: boxes become quotations, solutions fold, references become links to the
 site, code that a chapter quotes from the module is quoted. The code cells stay as they are, after
-one more that installs the module where it is missing.
+one more that installs the module as it was when the notebook was made: from the wheel beside it,
+or, where the site has gone on since, from that commit of the repository.
 """
 
 import ast
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import jupytext
 import nbformat
@@ -27,17 +31,18 @@ BOXES = {"admonition", "exercise", "exercise-start", "note", "tip", "hint", "imp
 BOXES |= {"attention", "caution", "danger", "error", "seealso", "topic", "margin", "sidebar"}
 EXPLAINED = re.compile(r"^(?P<title>.*?)\s*<(?P<target>[^>]+)>$")
 
+# Colab folds a cell with a title.
 INSTALL = """\
-# Colab and other machines without the book: installs the book's module when it is missing.
-import importlib.util
-import sys
+# @title Installs the book's module where it is missing, as it was for this notebook
+{code}
 
-if importlib.util.find_spec("transformer") is None:
-    %pip install --quiet "transformer-book[book] @ git+{repository}"
-if "google.colab" in sys.modules:  # Colab shows widgets that are not its own when it is told to
-    from google.colab import output
-    output.enable_custom_widget_manager()
+install_book({sources})
+show_widgets()
 """
+
+
+class WheelError(Exception):
+    """The module's wheel could not be built; says why."""
 
 
 class DirectiveError(Exception):
@@ -182,7 +187,16 @@ def find_object(source: str, name: str) -> str:
     return "\n".join(source.split("\n")[first - 1 : node.end_lineno])
 
 
-def to_notebook(chapter: Path, converter: Converter, repository: str) -> nbformat.NotebookNode:
+def install_cell(version: str, *sources: str) -> str:
+    """The code that makes sure of a version of the module, from the first source that has it."""
+    text = (Path(__file__).parent / "install_cell.py").read_text(encoding="utf-8")
+    begin = ast.parse(text).body[1].lineno - 1  # after its docstring
+    code = "\n".join(text.splitlines()[begin:])
+    words = "".join(f"    {json.dumps(word)},\n" for word in (version, *sources))
+    return INSTALL.format(code=code, sources=f"\n{words}")
+
+
+def to_notebook(chapter: Path, converter: Converter, install: str) -> nbformat.NotebookNode:
     """One chapter as a notebook; its code cells are the chapter's, after the installing one."""
     notebook = jupytext.read(chapter)
     for cell in notebook.cells:
@@ -194,7 +208,7 @@ def to_notebook(chapter: Path, converter: Converter, repository: str) -> nbforma
     )
     notebook.cells[:0] = [
         nbformat.v4.new_markdown_cell(note, id="about"),
-        nbformat.v4.new_code_cell(INSTALL.format(repository=repository), id="install"),
+        nbformat.v4.new_code_cell(install, id="install", metadata={"cellView": "form"}),
     ]
     # Fixed ids: the same chapter gives the same file.
     for number, cell in enumerate(notebook.cells[2:], start=1):
@@ -208,17 +222,51 @@ def to_notebook(chapter: Path, converter: Converter, repository: str) -> nbforma
     return notebook
 
 
-def write_notebooks(root: Path, out: Path, chapters: list[Path]) -> list[Path]:
-    """Writes the chapters to a folder, `book/part/name.md` as `part/name.ipynb`."""
+def build_wheel(root: Path, out: Path) -> Path:
+    """The module's wheel, in the place of one that an earlier build has left there.
+
+    Raises:
+        WheelError: it could not be built.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    for earlier in out.glob("transformer_book-*.whl"):
+        earlier.unlink()
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(out)]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    if done.returncode != 0:
+        said = (done.stdout + done.stderr).strip().splitlines()
+        raise WheelError(f"the module's wheel was not built: {said[-1] if said else 'no reason'}")
+    (wheel,) = out.glob("transformer_book-*.whl")
+    return wheel
+
+
+def write_notebooks(
+    root: Path, out: Path, chapters: list[Path], wheel: str, site: str = ""
+) -> list[Path]:
+    """Writes the chapters to a folder, `book/part/name.md` as `part/name.ipynb`.
+
+    Args:
+        root: the folder of the book.
+        out: the folder of the notebooks, which is `notebooks` on the site.
+        chapters: the chapters' files.
+        wheel: the name of the module's wheel, which lies in the same folder.
+        site: the site's address, if it is not the book's.
+    """
     config = yaml.safe_load((root / "_config.yml").read_text())
-    site, repository = config["html"]["baseurl"].rstrip("/"), config["repository"]["url"]
+    site = (site or config["html"]["baseurl"]).rstrip("/")
     labels_path = root / "_build" / "labels.json"
     labels = json.loads(labels_path.read_text()) if labels_path.exists() else {}
+    version = wheel.split("-")[1]
+    sources = [f"{site}/notebooks/{quote(wheel)}"]
+    _, _, commit = version.partition("+g")
+    if commit.isalnum():  # not 1a2b3c4d5e.dirty, which nobody else has
+        sources.append(f"git+{config['repository']['url']}@{commit}")
+    install = install_cell(version, *sources)
     written = []
     for chapter in chapters:
         converter = Converter(root, chapter, site, labels)
         path = out / chapter.relative_to(root / "book").with_suffix(".ipynb")
         path.parent.mkdir(parents=True, exist_ok=True)
-        nbformat.write(to_notebook(chapter, converter, repository), path)
+        nbformat.write(to_notebook(chapter, converter, install), path)
         written.append(path)
     return written

@@ -6,6 +6,7 @@ heavy; figures, data sets and the command line are imported where they are used.
 
 from transformer.config import TransformerConfig
 from transformer.model import Transformer
+from transformer.version import RELEASE
 
 __all__ = ["Transformer", "TransformerConfig"]
-__version__ = "0.1.0"
+__version__ = RELEASE

@@ -2,13 +2,14 @@
 
 import os
 import platform
-import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import torch
+
+from transformer.version import commit
 
 Scale = Literal["smoke", "cpu", "gpu"]
 Size = TypeVar("Size")
@@ -62,7 +63,7 @@ def provenance(device: torch.device) -> dict[str, Any]:
     packages = ("torch", "numpy", "tokenizers", "sacrebleu", "safetensors")
     return {
         "command": " ".join(["python -m transformer", *map(without_folders, sys.argv[1:])]),
-        "commit": _commit(),
+        "commit": commit(),
         "python": platform.python_version(),
         "versions": {name: version(name) for name in packages},
         "hardware": _hardware(device),
@@ -94,12 +95,3 @@ def _hardware(device: torch.device) -> str:
         return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
-
-
-def _commit() -> str | None:
-    """The commit that the code stands at; "-dirty" where files differ from it."""
-    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return None

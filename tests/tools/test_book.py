@@ -1,6 +1,7 @@
 """When the book is executed again, when it is not, and what a failure says."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -34,6 +35,20 @@ print(WORD)
 """
 
 
+PYPROJECT = """\
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+[project]
+name = "transformer-book"
+dynamic = ["version"]
+[tool.hatch.version]
+source = "code"
+path = "transformer/version.py"
+expression = "version()"
+[tool.hatch.build.targets.wheel]
+packages = ["transformer"]
+"""
 SLEEPS = "```{code-cell} ipython3\nimport time; time.sleep(500)\n```\n"
 PRINT_KEY = """\
 import runpy, sys
@@ -63,6 +78,8 @@ def tiny(tmp_path: Path) -> Path:
         shutil.copy(widgets / name, tmp_path / "transformer/widgets")
     (tmp_path / "transformer/widgets/__init__.py").touch()
     (tmp_path / "transformer/__init__.py").write_text('WORD = "first"\n')
+    shutil.copy(ROOT / "transformer/version.py", tmp_path / "transformer")
+    (tmp_path / "pyproject.toml").write_text(PYPROJECT)
     write(tmp_path, CHAPTER)
     return tmp_path
 
@@ -87,8 +104,29 @@ def build(root: Path, *options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+COMMIT = """
+echo /_build/ > .gitignore
+git init --quiet
+git add --all
+git -c user.name=a -c user.email=a@b commit --quiet --message one
+"""
+
+
+def page_path(root: Path) -> Path:
+    return root / "_build/html/book/chapter.html"
+
+
 def page(root: Path) -> str:
-    return (root / "_build/html/book/chapter.html").read_text()
+    return page_path(root).read_text()
+
+
+def notebook_version(root: Path) -> list[str]:
+    """The versions of the wheels on the site, each of which the notebook names."""
+    folder = root / "_build/html/notebooks"
+    versions = [path.name.split("-")[1] for path in folder.glob("*.whl")]
+    text = (folder / "chapter.ipynb").read_text()
+    assert all(f'\\"{version}\\"' in text for version in versions)
+    return versions
 
 
 def test_chapters_are_read_in_the_order_of_the_toc() -> None:
@@ -171,6 +209,15 @@ def test_nothing_is_executed_twice_until_text_or_module_changes_and_a_warning_fa
     assert 'alttext="\\sqrt{d_k}"' in page(tiny)
 
     assert "0 executed now, 1 from the cache" in build(tiny).stdout
+
+    # Another commit, and nothing else: only what names it is made anew.
+    made = page_path(tiny).stat().st_mtime_ns
+    assert notebook_version(tiny) == ["0.1.0"]
+    subprocess.run(["bash", "-ec", COMMIT], cwd=tiny, check=True)
+    assert "0 executed now, 1 from the cache" in build(tiny).stdout
+    (found,) = notebook_version(tiny)
+    assert re.fullmatch(r"0\.1\.0\+g[0-9a-f]{10}", found)
+    assert page_path(tiny).stat().st_mtime_ns == made
 
     (tiny / "transformer/__init__.py").write_text('WORD = "second"\n')
     changed = build(tiny)

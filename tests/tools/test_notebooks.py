@@ -1,15 +1,29 @@
 """The notebooks that the chapters become."""
 
+import ast
+import zipfile
+from email import message_from_bytes
 from pathlib import Path
 
 import jupytext
 import nbformat
 import pytest
 
-from tools.notebooks import Converter, DirectiveError, find_object, to_notebook, write_notebooks
+from tools.notebooks import (
+    Converter,
+    DirectiveError,
+    WheelError,
+    build_wheel,
+    find_object,
+    install_cell,
+    to_notebook,
+    write_notebooks,
+)
+from transformer.version import version
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = "https://example.org/site"
+WHEEL = "transformer_book-0.1.0-py3-none-any.whl"
 LABELS = {
     "chapter-masks": {"page": "book/masks", "anchor": "chapter-masks", "title": "Masks"},
     "eq-attention": {"page": "book/attention", "anchor": "equation-eq-attention", "title": "(1.2)"},
@@ -96,18 +110,58 @@ def chapter(tmp_path: Path) -> Path:
 @pytest.fixture
 def notebook(chapter: Path) -> nbformat.NotebookNode:
     converter = Converter(chapter.parent.parent, chapter, SITE, LABELS)
-    return to_notebook(chapter, converter, "https://example.org/repo")
+    return to_notebook(chapter, converter, "install_book()")
 
 
 def text_of(notebook: nbformat.NotebookNode) -> str:
     return "\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
 
 
-def test_notebook_is_valid_and_first_code_installs_what_is_missing(notebook) -> None:
+def test_notebook_is_valid_and_its_first_code_installs_the_module(notebook) -> None:
     nbformat.validate(notebook)
-    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-    assert 'find_spec("transformer") is None' in code[0]
-    assert '%pip install --quiet "transformer-book[book] @ git+https://example.org/repo"' in code[0]
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert code[0].source == "install_book()"
+    assert code[0].metadata == {"cellView": "form"}  # folded in Colab
+
+
+def sources(path: Path) -> list[str]:
+    """The version that a notebook installs, and from where."""
+    code = [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
+    (call,) = (
+        node
+        for node in ast.walk(ast.parse(code[0]))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "install_book"
+    )
+    return [ast.literal_eval(argument) for argument in call.args]
+
+
+def test_a_notebook_installs_what_was_published_with_it_and_never_the_head(
+    chapter: Path, tmp_path: Path
+) -> None:
+    root = chapter.parent.parent
+    wheel = "transformer_book-0.1.0+g1a2b3c4d5e-py3-none-any.whl"
+    (made,) = write_notebooks(root, tmp_path / "out", [chapter], wheel)
+    assert sources(made) == [
+        "0.1.0+g1a2b3c4d5e",
+        f"{SITE}/notebooks/transformer_book-0.1.0%2Bg1a2b3c4d5e-py3-none-any.whl",
+        "git+https://example.org/repo@1a2b3c4d5e",
+    ]
+
+
+@pytest.mark.parametrize("version", ["0.1.0", "0.1.0+g1a2b3c4d5e.dirty"])
+def test_a_commit_that_nobody_else_has_is_not_asked_of_the_repository(
+    chapter: Path, tmp_path: Path, version: str
+) -> None:
+    root, wheel = chapter.parent.parent, f"transformer_book-{version}-py3-none-any.whl"
+    (made,) = write_notebooks(root, tmp_path / "out", [chapter], wheel)
+    assert len(sources(made)) == 2
+
+
+def test_the_first_cell_is_plain_python_with_a_title() -> None:
+    code = install_cell("0.1.0", "https://example.org/a'b.whl")
+    assert code.startswith("# @title ")
+    compile(code, "install", "exec")
+    assert code.endswith("show_widgets()\n")
 
 
 def test_code_cells_are_the_chapters_own(notebook, chapter: Path) -> None:
@@ -163,7 +217,7 @@ def test_a_directive_that_nobody_has_explained_is_named_with_its_place(
     with pytest.raises(
         DirectiveError, match=rf"^book/attention\.md:{line}: .*\{{figure-md\}}; say how"
     ):
-        to_notebook(chapter, converter, "https://example.org/repo")
+        to_notebook(chapter, converter, "install_book()")
 
 
 def test_solutions_are_folded(notebook) -> None:
@@ -172,8 +226,8 @@ def test_solutions_are_folded(notebook) -> None:
 
 def test_same_chapter_gives_the_same_file(chapter: Path, tmp_path: Path) -> None:
     root = chapter.parent.parent
-    (one,) = write_notebooks(root, tmp_path / "one", [chapter])
-    (two,) = write_notebooks(root, tmp_path / "two", [chapter])
+    (one,) = write_notebooks(root, tmp_path / "one", [chapter], WHEEL)
+    (two,) = write_notebooks(root, tmp_path / "two", [chapter], WHEEL)
     assert one.name == "attention.ipynb"
     assert one.read_bytes() == two.read_bytes()
 
@@ -185,7 +239,45 @@ def test_unknown_object_is_an_error_that_names_it() -> None:
 
 def test_chapters_of_this_book_become_valid_notebooks(tmp_path: Path) -> None:
     chapters = [p for p in sorted(ROOT.glob("book/**/*.md")) if "code-cell" in p.read_text()]
-    for path in write_notebooks(ROOT, tmp_path, chapters):
+    for path in write_notebooks(ROOT, tmp_path, chapters, WHEEL):
         made = nbformat.read(path, as_version=4)
         nbformat.validate(made)
         assert ":::" not in text_of(made), f"{path.name} has MyST left in its text"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this clone, in the place of an older one."""
+    out = tmp_path_factory.mktemp("site") / "notebooks"
+    out.mkdir()
+    (out / "transformer_book-0.0.1-py3-none-any.whl").write_text("of an earlier build")
+    return build_wheel(ROOT, out)
+
+
+def test_the_wheel_names_the_commit_and_takes_the_place_of_the_one_before(wheel: Path) -> None:
+    assert [path.name for path in wheel.parent.iterdir()] == [wheel.name]
+    assert wheel.name == f"transformer_book-{version(ROOT)}-py3-none-any.whl"
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (n for n in archive.namelist() if n.endswith("dist-info/METADATA"))
+        assert message_from_bytes(archive.read(name))["Version"] == version(ROOT)
+
+
+def test_the_wheel_holds_the_module_with_its_results_and_models(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    files = [path for path in (ROOT / "transformer").rglob("*") if path.is_file()]
+    files = [path for path in files if "__pycache__" not in path.parts]
+    assert {path.relative_to(ROOT).as_posix() for path in files} <= names
+    for part in ("results", "models"):
+        for path in (ROOT / "book" / part).rglob("*.json"):
+            assert f"transformer/{path.relative_to(ROOT).as_posix()}" in names
+
+
+def test_the_same_commit_gives_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
+    assert build_wheel(ROOT, tmp_path).read_bytes() == wheel.read_bytes()
+
+
+def test_a_wheel_that_cannot_be_built_says_why(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 3\n")
+    with pytest.raises(WheelError, match="^the module's wheel was not built: ValueError: Field"):
+        build_wheel(tmp_path, tmp_path / "out")

@@ -1,0 +1,60 @@
+"""The version of this module, and the commit that it stands at; the build of a wheel asks too."""
+
+import re
+import subprocess
+from importlib import metadata
+from pathlib import Path
+
+RELEASE = "0.1.0"
+NAME = "transformer-book"
+ROOT = Path(__file__).resolve().parents[1]
+# The local part of a version, as `version` writes it.
+LOCAL = re.compile(r"g([0-9a-f]{7,40})(\.dirty)?")
+
+
+def version(root: Path = ROOT) -> str:
+    """The release, and where a clone is built, its commit: 0.1.0+g1a2b3c4d5e."""
+    known = _of_clone(root)
+    return f"{RELEASE}+g{known.replace('-', '.')}" if known else RELEASE
+
+
+def commit() -> str | None:
+    """The commit of this code; "-dirty" where files differ from it, None where nobody knows.
+
+    A clone asks git, and what pip has installed says it in its version.
+    """
+    return _of_clone(ROOT) or _of_installed()
+
+
+def commit_of(version: str) -> str | None:
+    """The commit that a version names: "1a2b3c4d5e" for 0.1.0+g1a2b3c4d5e."""
+    _, _, local = version.partition("+")
+    found = LOCAL.fullmatch(local)
+    return found[1] + ("-dirty" if found[2] else "") if found else None
+
+
+def _of_clone(root: Path) -> str | None:
+    """Only where the repository is the project's own: an environment may lie in somebody else's."""
+    pyproject = root / "pyproject.toml"
+    if not pyproject.exists() or f'name = "{NAME}"' not in pyproject.read_text("utf-8"):
+        return None
+    top = _git(root, "rev-parse", "--show-toplevel")
+    if top is None or Path(top).resolve() != root.resolve():
+        return None
+    return _git(root, "describe", "--always", "--dirty", "--abbrev=10", "--exclude=*")
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    command = ["git", "-C", str(folder), *arguments]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def _of_installed() -> str | None:
+    for found in metadata.distributions(name=NAME):
+        path = Path(str(found.locate_file("transformer/version.py")))
+        if path.resolve() == Path(__file__).resolve():  # not another copy, beside this one
+            return commit_of(found.version)
+    return None

@@ -3,20 +3,27 @@
 import ast
 import json
 import re
+import sys
+import types
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import jupytext
 import pytest
+import torch
 
+from tests.data.releases import release, tar_of
 from tools.book import chapters
 from tools.durations import RECORDED, Durations
 from tools.execute import Execution
+from transformer.data import corpora
 from transformer.data.toy_german import toy_german
 from transformer.runs import train_task
 from transformer.runtime import scaled
 from transformer.tasks import toy_german_task
+from transformer.training import Trainer
 
 ROOT = Path(__file__).resolve().parents[2]
 SCALES = ("smoke", "cpu", "gpu")
@@ -43,7 +50,11 @@ def sizes(call: ast.Call) -> dict[str, object]:
 NAMES = [
     name for name in chapters(ROOT) if "format_name: myst" in (ROOT / f"{name}.md").read_text()
 ]
-TRAINING = [name for name in NAMES if TRAINS & {function for function, _ in calls(name)}]
+# Trains only for those who ask: the tests of the talks, below.
+ASKED = "book/translation/iwslt"
+TRAINING = [
+    name for name in NAMES if name != ASKED and TRAINS & {function for function, _ in calls(name)}
+]
 
 
 def test_the_chapters_that_train_are_found() -> None:
@@ -118,3 +129,114 @@ def test_what_chapters_say_of_their_longest_cell_was_measured() -> None:
             assert measured[name] / 2 <= n <= measured[name] * 2, f"{name}: {n} seconds"
         assert seconds or measured.get(name, 0) < 20, f"{name} trains and does not say how long"
     assert sum(map(len, said.values())) >= 3
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_chapter_makes_no_temporary_folder_that_nobody_removes(name: str) -> None:
+    assert "mkdtemp" not in {function for function, _ in calls(name)}
+    kept = re.findall(r"(\w+) = tempfile\.TemporaryDirectory\(\)", text := code(name))
+    assert all(f"{temporary}.cleanup()" in text for temporary in kept)
+
+
+def code(name: str) -> str:
+    return "\n".join(
+        cell.source for cell in jupytext.read(ROOT / f"{name}.md").cells if cell.cell_type == "code"
+    )
+
+
+@pytest.fixture
+def talks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The chapter's cells about a run of one's own, on a machine with a GPU, as far as they see."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TRANSFORMER_SCALE", raising=False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+
+    def no_network(*arguments: object) -> None:
+        raise AssertionError("something is downloaded that nobody asked for")
+
+    monkeypatch.setattr(corpora, "fetch_talks", no_network)
+    cells = jupytext.read(ROOT / f"{ASKED}.md").cells
+    (begin,) = (i for i, cell in enumerate(cells) if "### Your own run" in cell.source)
+    before, found = (
+        [cell.source for cell in part if cell.cell_type == "code"]
+        for part in (cells[:begin], cells[begin:])
+    )
+    return [before[0], *found]
+
+
+def run_talks(cells: list[str], **settings: Any) -> dict[str, Any]:
+    """Runs them as a reader does who has put these settings into the first one."""
+    names: dict[str, Any] = {}
+    imports, first, *rest = cells
+    exec(imports, names)
+    exec(first, names)
+    assert settings.keys() <= names.keys()
+    names.update(settings)
+    for cell in rest:
+        exec(cell, names)
+    return names
+
+
+def test_the_talks_are_neither_fetched_nor_trained_where_nobody_asks(
+    talks: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_talks(talks)
+    assert "nothing is trained" in capsys.readouterr().out
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A reader's own archive of a few talks; the run is asked for, and takes place on the CPU."""
+    monkeypatch.setenv("TRANSFORMER_SCALE", "gpu")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    files = release("14", 120, {"TED.dev2010": 4, "TED.tst2010": 4})
+    return tar_of(tmp_path / "mine.tgz", files)
+
+
+CHANGES = {"steps": 4, "checkpoint_every": 2, "log_every": 1, "evaluate_every": 0}
+
+
+@pytest.mark.slow
+def test_a_run_of_the_talks_that_was_cut_off_goes_on_when_its_cells_are_run_again(
+    talks: list[str],
+    archive: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    settings = {"archive": archive, "changes": CHANGES}
+    whole = run_talks(talks, **settings, campaign="iwslt14")["own"]
+    (tmp_path / "runs").rename(tmp_path / "whole")
+    update, seen = Trainer._update, []
+
+    def cut_off(self: Trainer, batches: Any) -> Any:
+        seen.append(self.step)
+        if len(seen) == 4:
+            raise KeyboardInterrupt
+        return update(self, batches)
+
+    monkeypatch.setattr(Trainer, "_update", cut_off)
+    with pytest.raises(KeyboardInterrupt):
+        run_talks(talks, **settings)
+    again = run_talks(talks, **settings)["own"]
+    assert seen == [0, 1, 2, 3, 2, 3]
+    for expected, found in zip(whole.model.parameters(), again.model.parameters(), strict=True):
+        assert expected.equal(found)
+    assert capsys.readouterr().out.count("TED.tst2010: BLEU") == 2
+
+
+@pytest.mark.slow
+def test_a_run_of_the_talks_is_kept_on_the_drive_where_the_reader_wishes(
+    talks: list[str], archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mounted: list[str] = []
+    colab = types.ModuleType("google.colab")
+    colab.drive = types.SimpleNamespace(mount=mounted.append)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "google.colab", colab)
+    drive = str(tmp_path / "drive")
+    run_talks(talks, archive=archive, changes={**CHANGES, "steps": 1}, drive_folder=drive)
+    assert mounted == [drive]
+    run = tmp_path / "drive/MyDrive/transformer-book/iwslt14"
+    assert (run / "model.safetensors").exists() and (run / "checkpoint.safetensors").exists()
+    assert not (tmp_path / "runs").exists()

@@ -19,6 +19,10 @@ OLDEST = (3, 11)
 FREE_GIB = 4
 ROOT = Path(__file__).resolve().parent.parent
 STAMP = "installed"
+PINS = ("requirements.txt", "requirements-cuda.txt")
+# No file without its hash, and no source: what building it needs would come without one.
+CHECKED = ("--require-hashes", "--only-binary=:all:")
+TORCH_INDEX = "TORCH_INDEX_URL"
 TOO_OLD = """\
 This Python is {}.{}, and the book needs Python 3.11 or newer.
   Debian 12, Ubuntu 24.04 and later have one: apt-get install python3 python3-venv
@@ -32,6 +36,13 @@ pip could not install the packages; the end of what it said stands above, all of
   No connection: check the network (behind a proxy set HTTPS_PROXY, for a mirror PIP_INDEX_URL).
   No matching distribution: try another Python, as in make book PYTHON=python3.12
   No space: {:.1f} GiB are free, and setting up needs {}."""
+UNKNOWN_FILE = """\
+pip refused a file: its hash is not the one that stands beside its version in {pins}, or
+none stands there. What pip said stands above, all of it in
+  {log}
+  A version that you have changed: .venv/bin/python -m tools.pins writes its hashes.
+  Anything else: the index, the mirror or the cache that it came from holds another file than
+  the one that was pinned. Do not install it; find out why."""
 
 
 class SetupError(Exception):
@@ -40,7 +51,7 @@ class SetupError(Exception):
 
 def wanted(root: Path) -> list[str]:
     """What a complete `.venv` was made by and from: this Python for this folder, these pins."""
-    pins = "".join((root / name).read_text() for name in ("requirements.txt", "pyproject.toml"))
+    pins = "".join((root / name).read_text() for name in (*PINS, "pyproject.toml"))
     return [hashlib.sha256(s.encode()).hexdigest() for s in (f"{sys.version} {root}", pins)]
 
 
@@ -85,8 +96,32 @@ def run_pip(root: Path, *arguments: str) -> None:
                 print("  installing", flush=True)
     if pip.returncode != 0:
         print("", *lines[-12:], sep="", file=sys.stderr)
+        if any("hashes" in line.lower() and "ERROR" in line for line in lines):
+            raise SetupError(UNKNOWN_FILE.format(pins=" or ".join(PINS), log=log))
         free = shutil.disk_usage(root).free / 2**30
         raise SetupError(NO_PACKAGES.format(log, free, FREE_GIB))
+
+
+def install_pins(root: Path) -> None:
+    """Installs the pinned versions, torch first and alone.
+
+    So the index that TORCH_INDEX_URL names serves torch and nothing else. The libraries that only
+    PyPI's torch needs come with it, so that with the others pip finds whether anything is missing.
+    """
+    torch, index = root / ".venv" / "torch.txt", os.environ.get(TORCH_INDEX)
+    pins = (root / PINS[0]).read_text().replace("\\\n", "")
+    torch.write_text("".join(line for line in pins.splitlines(True) if line.startswith("torch==")))
+    from_index = ["--index-url", index] if index else []
+    run_pip(root, *CHECKED, "--no-deps", *from_index, "-r", ".venv/torch.txt")
+    if asks_for_cuda(root):
+        run_pip(root, *CHECKED, "--no-deps", "-r", PINS[1])
+    run_pip(root, *CHECKED, "-r", PINS[0])
+
+
+def asks_for_cuda(root: Path) -> bool:
+    """Whether the torch of `.venv` needs NVIDIA's libraries; the builds for CPUs do not."""
+    found = root.glob(".venv/lib/python*/site-packages/torch-*.dist-info/METADATA")
+    return any("\nRequires-Dist: nvidia-" in path.read_text(encoding="utf-8") for path in found)
 
 
 def install(root: Path) -> None:
@@ -103,7 +138,7 @@ def install(root: Path) -> None:
         (venv / STAMP).unlink()
     if have[:1] != want[:1]:
         create(venv)
-    run_pip(root, "-r", "requirements.txt")
+    install_pins(root)
     run_pip(root, "--no-deps", "--no-build-isolation", "-e", ".")
     (venv / STAMP).write_text("\n".join(want))
     print(f"Set up .venv in {time.monotonic() - started:.0f} s", flush=True)

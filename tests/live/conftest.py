@@ -107,7 +107,7 @@ def stop(server: subprocess.Popen[bytes]) -> None:
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """JupyterLab on an empty folder."""
     if importlib.util.find_spec("jupyterlab") is None:
-        pytest.fail("JupyterLab is not installed: python -m pip install -r requirements.txt")
+        pytest.fail("JupyterLab is not installed: make setup")
     home = tmp_path_factory.mktemp("home")
     folder = tmp_path_factory.mktemp("notebooks")
     write_settings(home)

@@ -24,7 +24,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder to set up, whose environments are made in no time, with a Python of our own."""
     root = tmp_path / "project"
     root.mkdir()
-    for name in ("requirements.txt", "pyproject.toml"):
+    for name in (*environment.PINS, "pyproject.toml"):
         shutil.copy(ROOT / name, root / name)
     monkeypatch.setattr(environment, "create", lambda venv: python(root))
     return root
@@ -45,10 +45,15 @@ def calls(root: Path) -> list[str]:
 def test_the_pins_are_installed_and_then_the_package_itself(project, monkeypatch, capsys) -> None:
     monkeypatch.setenv("PYTHONPATH", "/elsewhere")
     monkeypatch.setenv("PIP_TARGET", "/elsewhere")
+    monkeypatch.delenv("TORCH_INDEX_URL", raising=False)
     install(project)
-    first, second = calls(project)
-    assert first.startswith("-m pip install") and first.endswith("-r requirements.txt []")
-    assert second.endswith("--no-deps --no-build-isolation -e . []")
+    torch, others, itself = calls(project)
+    for call in (torch, others):
+        assert call.startswith("-m pip install")
+        assert "--require-hashes --only-binary=:all: " in call
+    assert torch.endswith(" --no-deps -r .venv/torch.txt []")
+    assert others.endswith(" --only-binary=:all: -r requirements.txt []")
+    assert itself.endswith("--no-deps --no-build-isolation -e . []")
     said = capsys.readouterr().out
     assert "  torch (190.5 MB)\n  installing\n" in said and "Set up .venv in" in said
 
@@ -57,11 +62,11 @@ def test_a_second_call_does_nothing_until_a_pin_changes(project, capsys) -> None
     install(project)
     capsys.readouterr()
     install(project)
-    assert (len(calls(project)), capsys.readouterr().out) == (2, "")
+    assert (len(calls(project)), capsys.readouterr().out) == (3, "")
     with (project / "requirements.txt").open("a") as pins:
         pins.write("another==1.0\n")
     install(project)
-    assert len(calls(project)) == 4
+    assert len(calls(project)) == 6
     assert installed(project) == wanted(project)
 
 
@@ -118,6 +123,55 @@ def test_when_pip_fails_its_last_words_and_what_to_do_are_said(
     assert installed(project) == []
 
 
+@pytest.mark.parametrize(
+    "says",
+    [
+        "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.",
+        "ERROR: Hashes are required in --require-hashes mode, but they are missing from some",
+    ],
+)
+def test_a_file_that_was_not_pinned_is_no_matter_of_the_network(project, monkeypatch, says) -> None:
+    monkeypatch.setattr(environment, "create", lambda venv: python(project, says, code=1))
+    with pytest.raises(SetupError, match="pip refused a file: its hash is not the one") as raised:
+        install(project)
+    assert "python -m tools.pins writes its hashes" in str(raised.value)
+    assert "check the network" not in str(raised.value)
+
+
+def torch_of(root: Path, requires: str) -> None:
+    """Puts what an installed torch says of itself into the project's environment."""
+    folder = root / ".venv/lib/python3.11/site-packages/torch-2.13.0.dist-info"
+    folder.mkdir(parents=True)
+    (folder / "METADATA").write_text(f"Name: torch\nVersion: 2.13.0\n{requires}")
+
+
+def test_nvidias_libraries_come_with_a_torch_that_asks_for_them_alone(project, monkeypatch) -> None:
+    asking = "Requires-Dist: nvidia-cudnn-cu13==9.20.0.48; platform_system == 'Linux'\n"
+    install(project)
+    assert not any("requirements-cuda.txt" in call for call in calls(project))
+    (project / "calls").unlink()
+    torch_of(project, asking)
+    with (project / "requirements-cuda.txt").open("a") as pins:
+        pins.write("another==1.0\n")
+    install(project)
+    _, cuda, others, _ = calls(project)
+    assert cuda.endswith(
+        "--require-hashes --only-binary=:all: --no-deps -r requirements-cuda.txt []"
+    )
+    assert others.endswith("-r requirements.txt []")
+
+
+def test_the_index_that_is_named_for_torch_is_asked_for_torch_alone(project, monkeypatch) -> None:
+    monkeypatch.setenv("TORCH_INDEX_URL", "https://builds.example/cpu")
+    install(project)
+    torch, *others = calls(project)
+    assert " --no-deps --index-url https://builds.example/cpu -r .venv/torch.txt" in torch
+    assert not any("builds.example" in call for call in others)
+    pins = (project / ".venv/torch.txt").read_text()
+    assert pins.startswith("torch==2.13.0 ") and pins.count("torch==") == pins.count("==") == 1
+    assert pins.count("--hash=sha256:") > 10
+
+
 def test_little_disk_is_refused_before_anything_is_written(project, monkeypatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(9, 8, 2**30))
     with pytest.raises(SetupError, match=r"needs 4 GiB; 1\.0 are free"):
@@ -161,14 +215,3 @@ def test_every_end_is_a_sentence(monkeypatch, capsys, error, code, sentence) -> 
 def test_the_file_has_no_syntax_that_an_old_python_cannot_read() -> None:
     source = (ROOT / "tools" / "environment.py").read_text()
     compile(source, "environment.py", "exec", dont_inherit=True, _feature_version=7)
-
-
-def test_pins_are_exact_and_of_any_machine() -> None:
-    lines = (ROOT / "requirements.txt").read_text().splitlines()
-    pins = [line for line in lines if line and not line.startswith("#")]
-    assert "torch==2.13.0" in pins
-    assert "jupyter-book==1.0.4.post1" in pins
-    for pin in pins:
-        name, _, version = pin.partition("==")
-        assert name and version, f"not an exact pin: {pin}"
-        assert "+" not in version and "@" not in pin, f"only some machines have it: {pin}"

@@ -157,12 +157,29 @@ def test_dead_links_are_named_and_turn_nothing_down(tmp_path: Path) -> None:
     assert subprocess.run(["bash", "-ec", script], cwd=tmp_path, check=False).returncode != 0
 
 
+@pytest.mark.parametrize("job", [name for name in JOBS if name not in PUBLISHING])
+def test_pytorchs_index_gives_a_job_torch_and_nothing_else(job: str) -> None:
+    """A second index for all names could put its own file under any of them."""
+    assert "EXTRA_INDEX" not in str(JOBS[job])
+    pips = [line for line in scripts(job).splitlines() if line.startswith("pip install")]
+    for line in pips:
+        assert "index" not in line or re.fullmatch(
+            r"pip install --no-deps --index-url https://download\.pytorch\.org/whl/cpu torch", line
+        )
+    named = JOBS[job].get("env", {}).get("TORCH_INDEX_URL")
+    assert named == ("https://download.pytorch.org/whl/cpu" if not pips else None)
+    assert pips or "make setup" in scripts(job)
+
+
 def test_new_releases_of_actions_and_packages_are_proposed() -> None:
     settings = yaml.safe_load((ROOT / ".github/dependabot.yml").read_text())
     assert settings["version"] == 2
     kinds = {update["package-ecosystem"]: update for update in settings["updates"]}
     assert set(kinds) >= {"github-actions", "pip"}
     assert all(update["schedule"]["interval"] for update in kinds.values())
+    # Whose hashes come from two indexes, or whose version another package says.
+    ignored = {entry["dependency-name"] for entry in kinds["pip"]["ignore"]}
+    assert ignored == {"torch", "triton", "cuda-*", "nvidia-*"}
 
 
 def test_ci_uses_the_real_corpora_that_lie_beside_the_clone(tmp_path: Path) -> None:

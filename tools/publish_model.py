@@ -53,8 +53,8 @@ has a trained model to look into: no download, no training.""",
         tokens="byte-pair tokens",
         data="""\
 The 29,000 training pairs of Multi30k (Elliott et al. 2016), task 1: captions of Flickr30k and their
-translations. The data are free for research and education, not for commercial use; the weights were
-learned from them, and are given for the same purposes.""",
+translations. The captions are given for research and education, not for commercial use, and so are
+these weights, which were learned from them: see `LICENSE-Multi30k.md` beside this folder.""",
         score="bleu",
         limits="""\
 It has read nothing but captions: short sentences in the present tense about people, dogs and what

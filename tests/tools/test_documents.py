@@ -92,6 +92,13 @@ def test_targets_named_in_the_text_are_in_the_makefile(document: str) -> None:
     assert named <= targets
 
 
+@pytest.mark.parametrize("document", ["README.md", "LICENSE-TEXT.md", "CITATION.cff"])
+def test_what_is_not_under_the_licence_of_the_code_is_named_beside_it(document: str) -> None:
+    text = " ".join((ROOT / document).read_text().split())
+    assert "MIT" in text and "CC BY 4.0" in text
+    assert "Multi30k" in text and "for research and education, not for commercial use" in text
+
+
 def test_files_named_in_contributing_are_there() -> None:
     """But for those of its made-up examples, and what a build or a run makes."""
     text = (ROOT / "CONTRIBUTING.md").read_text()

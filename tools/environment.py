@@ -77,8 +77,11 @@ def create(venv: Path) -> None:
             raise SetupError(NO_VENV.format(sys.executable, package))
 
 
-def run_pip(root: Path, *arguments: str) -> None:
-    """Runs the `pip install` of `.venv`, keeps its log, shows the large files as they come."""
+def run_pip(root: Path, *arguments: str, needed: bool = True) -> bool:
+    """Runs the `pip install` of `.venv`, keeps its log, shows the large files as they come.
+
+    Returns whether there was something to install: what is not needed may be found nowhere.
+    """
     unwanted = ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PYTHONHOME", "PYTHONPATH")
     environ = {name: value for name, value in os.environ.items() if name not in unwanted}
     command = [str(root / ".venv/bin/python"), "-m", "pip", "install"]
@@ -94,12 +97,15 @@ def run_pip(root: Path, *arguments: str) -> None:
                 print(" ", words[1].partition("-")[0], *words[-2:], flush=True)
             elif line.startswith("Installing"):
                 print("  installing", flush=True)
+    if not needed and any("No matching distribution" in line for line in lines):
+        return False
     if pip.returncode != 0:
         print("", *lines[-12:], sep="", file=sys.stderr)
         if any("hashes" in line.lower() and "ERROR" in line for line in lines):
             raise SetupError(UNKNOWN_FILE.format(pins=" or ".join(PINS), log=log))
         free = shutil.disk_usage(root).free / 2**30
         raise SetupError(NO_PACKAGES.format(log, free, FREE_GIB))
+    return True
 
 
 def install_pins(root: Path) -> None:
@@ -111,8 +117,11 @@ def install_pins(root: Path) -> None:
     torch, index = root / ".venv" / "torch.txt", os.environ.get(TORCH_INDEX)
     pins = (root / PINS[0]).read_text().replace("\\\n", "")
     torch.write_text("".join(line for line in pins.splitlines(True) if line.startswith("torch==")))
-    from_index = ["--index-url", index] if index else []
-    run_pip(root, *CHECKED, "--no-deps", *from_index, "-r", ".venv/torch.txt")
+    wanted_torch = (*CHECKED, "--no-deps", "-r", ".venv/torch.txt")
+    # A build in a folder that pip's settings name (find-links) comes before any index: where files
+    # must have a hash, pip would take it last, since no page has stated its hash beforehand.
+    if not run_pip(root, "--no-index", *wanted_torch, needed=False):
+        run_pip(root, *(["--index-url", index] if index else []), *wanted_torch)
     if asks_for_cuda(root):
         run_pip(root, *CHECKED, "--no-deps", "-r", PINS[1])
     run_pip(root, *CHECKED, "-r", PINS[0])

@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # In the place of the environment's Python: notes how it was called, and says what pip would say.
 PYTHON = """#!/bin/sh
 echo "$@" "[$PYTHONPATH$PIP_TARGET]" >> "{calls}"
+case "$*" in *--no-index*) echo "ERROR: No matching distribution found"; exit 1;; esac
 echo "Downloading torch-1.whl (190.5 MB)"
 echo "{says}"
 exit {code}
@@ -47,7 +48,8 @@ def test_the_pins_are_installed_and_then_the_package_itself(project, monkeypatch
     monkeypatch.setenv("PIP_TARGET", "/elsewhere")
     monkeypatch.delenv("TORCH_INDEX_URL", raising=False)
     install(project)
-    torch, others, itself = calls(project)
+    nearby, torch, others, itself = calls(project)
+    assert " --no-index --require-hashes " in nearby
     for call in (torch, others):
         assert call.startswith("-m pip install")
         assert "--require-hashes --only-binary=:all: " in call
@@ -62,11 +64,11 @@ def test_a_second_call_does_nothing_until_a_pin_changes(project, capsys) -> None
     install(project)
     capsys.readouterr()
     install(project)
-    assert (len(calls(project)), capsys.readouterr().out) == (3, "")
+    assert (len(calls(project)), capsys.readouterr().out) == (4, "")
     with (project / "requirements.txt").open("a") as pins:
         pins.write("another==1.0\n")
     install(project)
-    assert len(calls(project)) == 6
+    assert len(calls(project)) == 8
     assert installed(project) == wanted(project)
 
 
@@ -100,7 +102,7 @@ def test_an_interrupted_installation_leaves_no_stamp(project, monkeypatch) -> No
     install(project)
     (project / "requirements.txt").write_text("changed==1.0\n")
 
-    def interrupted(root: Path, *arguments: str) -> None:
+    def interrupted(root: Path, *arguments: str, needed: bool = True) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(environment, "run_pip", interrupted)
@@ -154,7 +156,7 @@ def test_nvidias_libraries_come_with_a_torch_that_asks_for_them_alone(project, m
     with (project / "requirements-cuda.txt").open("a") as pins:
         pins.write("another==1.0\n")
     install(project)
-    _, cuda, others, _ = calls(project)
+    _, _, cuda, others, _ = calls(project)
     assert cuda.endswith(
         "--require-hashes --only-binary=:all: --no-deps -r requirements-cuda.txt []"
     )
@@ -164,8 +166,9 @@ def test_nvidias_libraries_come_with_a_torch_that_asks_for_them_alone(project, m
 def test_the_index_that_is_named_for_torch_is_asked_for_torch_alone(project, monkeypatch) -> None:
     monkeypatch.setenv("TORCH_INDEX_URL", "https://builds.example/cpu")
     install(project)
-    torch, *others = calls(project)
-    assert " --no-deps --index-url https://builds.example/cpu -r .venv/torch.txt" in torch
+    _, torch, *others = calls(project)
+    assert " --index-url https://builds.example/cpu --require-hashes " in torch
+    assert " --no-deps -r .venv/torch.txt" in torch
     assert not any("builds.example" in call for call in others)
     pins = (project / ".venv/torch.txt").read_text()
     assert pins.startswith("torch==2.13.0 ") and pins.count("torch==") == pins.count("==") == 1

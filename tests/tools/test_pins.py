@@ -370,6 +370,22 @@ def test_a_second_place_cannot_put_its_file_before_the_pinned_one(
     assert origin(pinned, "tiny") == "PyPI 1.0"
 
 
+def test_a_build_that_lies_on_this_machine_comes_first(
+    pinned, pypi, builds, tmp_path, monkeypatch
+) -> None:
+    """pip itself would take it last: no page has stated its hash."""
+    (tmp_path / "links").mkdir()
+    built = wheel(tmp_path / "links", "torch", "2.13.0+mine", "origin = 'this machine'")
+    assert renew(pypi, builds, str(built)) == 0
+    builds.asked.clear()
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "links"))
+    install_pins(pinned)
+    assert (origin(pinned, "torch"), builds.asked) == ("this machine", [])
+    wheel(tmp_path / "links", "torch", "2.13.0+mine", "origin = 'somebody else'")
+    with pytest.raises(SetupError, match="pip refused a file"):
+        install(pinned)
+
+
 def test_a_pin_without_its_hash_is_refused(pinned, pypi) -> None:
     pypi.offer("another", "1.0")
     with (pinned / "requirements.txt").open("a") as file:

@@ -10,6 +10,7 @@ from transformer.runtime import pick_device, scale, scaled
 def machine(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """A machine with the given accelerators."""
     monkeypatch.setattr(torch.cuda, "is_available", lambda: "cuda" in request.param)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2 * ("cuda" in request.param))
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: "mps" in request.param)
     monkeypatch.delenv("TRANSFORMER_SCALE", raising=False)
 
@@ -67,6 +68,15 @@ def test_experiments_take_the_size_of_the_scale(
 def test_a_device_asked_for_is_given() -> None:
     assert pick_device("cpu") == torch.device("cpu")
     assert pick_device("cuda:1") == torch.device("cuda", 1)
+
+
+@pytest.mark.parametrize("machine", ["cuda"], indirect=True)
+@pytest.mark.usefixtures("machine")
+def test_a_gpu_of_a_number_that_is_not_here_is_a_sentence() -> None:
+    with pytest.raises(ValueError) as error:
+        pick_device("cuda:9")
+    sentence = "device 'cuda:9' asked for, but the last GPU that torch finds is cuda:1"
+    assert str(error.value) == sentence
 
 
 @pytest.mark.parametrize("machine", [""], indirect=True)

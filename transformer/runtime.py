@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVar
 
 import torch
 
+from transformer.devices import accelerator
 from transformer.version import commit
 
 Scale = Literal["smoke", "cpu", "gpu"]
@@ -27,6 +28,11 @@ def pick_device(name: str | None = None) -> torch.device:
             raise ValueError(f"unknown device {name!r}; use cpu, cuda, cuda:1 or mps")
         if device.type == "cuda" and not torch.cuda.is_available():
             raise ValueError(f"device {name!r} asked for, but torch finds no CUDA GPU; use cpu")
+        if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+            last = torch.cuda.device_count() - 1
+            raise ValueError(
+                f"device {name!r} asked for, but the last GPU that torch finds is cuda:{last}"
+            )
         if device.type == "mps" and not torch.backends.mps.is_available():
             raise ValueError(f"device {name!r} asked for, but torch finds no Apple GPU; use cpu")
         return device
@@ -67,6 +73,7 @@ def provenance(device: torch.device) -> dict[str, Any]:
         "python": platform.python_version(),
         "versions": {name: version(name) for name in packages},
         "hardware": _hardware(device),
+        **accelerator(device),
         "threads": torch.get_num_threads(),
     }
 

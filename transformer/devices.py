@@ -1,0 +1,97 @@
+"""What differs from device to device: attention's kernels, memory, random numbers, libraries."""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+
+# What torch says where a CPU, an Apple GPU or Windows has no more memory.
+FULL = re.compile("out of memory|not enough memory|can(no|')t allocate memory", re.IGNORECASE)
+
+
+class NotEnoughMemoryError(Exception):
+    """The device's memory is full; the message says what was to go into it, and what to do."""
+
+
+@contextmanager
+def enough_memory(sentence: str) -> Iterator[None]:
+    """Inside, torch's several errors about memory that is full become one, with this sentence.
+
+    Raises:
+        NotEnoughMemoryError: the memory is full.
+    """
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        full = isinstance(error, MemoryError | torch.OutOfMemoryError) or FULL.search(str(error))
+        if not full:
+            raise
+        raise NotEnoughMemoryError(sentence) from error
+
+
+def memory_for_model(device: torch.device | str) -> AbstractContextManager[None]:
+    """`enough_memory` for a model that is to be trained."""
+    return enough_memory(
+        f"the memory of {device} does not hold a model of these settings; "
+        "choose a smaller d_model, d_ff, n_layers or vocab_size"
+    )
+
+
+def use_device(device: torch.device) -> None:
+    """Prepare the device that was chosen: a CUDA GPU becomes the current one."""
+    if device.type != "cuda":
+        return
+    if device.index is not None:
+        torch.cuda.set_device(device)
+    # From torch 2.11 on, attention in 16 bits goes to cuDNN first on Hopper and Blackwell GPUs. For
+    # each new shape of its inputs cuDNN makes a plan, which takes about a second for forward and
+    # backward (measured in github.com/modelscope/FunASR/issues/3704), and batches that are grouped
+    # by length have hundreds of shapes. The other kernels need no plan.
+    torch.backends.cuda.enable_cudnn_sdp(False)
+
+
+def rng_state(device: torch.device) -> dict[str, Tensor]:
+    """The states of the random number generators that a run on this device draws from."""
+    states = {"cpu": torch.get_rng_state()}
+    if device.type == "cuda":
+        states["cuda"] = torch.cuda.get_rng_state(device)
+    if device.type == "mps":
+        states["mps"] = torch.mps.get_rng_state()
+    return states
+
+
+def set_rng_state(states: Mapping[str, Tensor], device: torch.device) -> None:
+    """Go on with these random numbers; states of other kinds of devices are left out."""
+    torch.set_rng_state(states["cpu"])
+    if device.type == "cuda" and "cuda" in states:
+        torch.cuda.set_rng_state(states["cuda"], device)
+    if device.type == "mps" and "mps" in states:
+        torch.mps.set_rng_state(states["mps"])
+
+
+@contextmanager
+def rng_restored(device: torch.device) -> Iterator[None]:
+    """Whatever random numbers are drawn inside, outside it is as if none had been."""
+    states = rng_state(device)
+    try:
+        yield
+    finally:
+        set_rng_state(states, device)
+
+
+def accelerator(device: torch.device) -> dict[str, Any]:
+    """What a result on a GPU depends on beside its name: libraries, and how many GPUs there are.
+
+    Nothing on a CPU.
+    """
+    if device.type != "cuda":
+        return {}
+    return {
+        "cuda": torch.version.cuda or torch.version.hip,
+        "cudnn": torch.backends.cudnn.version(),
+        "gpus": torch.cuda.device_count(),
+        "compute_capability": ".".join(map(str, torch.cuda.get_device_capability(device))),
+    }

@@ -1,11 +1,14 @@
 """Small things that many tests need: models of a few thousand weights, and random sentences."""
 
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 from hypothesis import strategies as st
 from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from transformer import Transformer, TransformerConfig
 
@@ -100,3 +103,38 @@ def padded_sources(n: int, vocab_size: int) -> Tensor:
     for i in range(n):
         src[i, 9 - i % 4 :] = PAD
     return src
+
+
+class LiveBytes(TorchDispatchMode):
+    """Counts, while it is entered, the bytes of the tensors that operations have made.
+
+    On the device "meta" nothing is computed, so that sizes can be those of a GPU.
+
+    Attributes:
+        peak: the most bytes that were alive at once.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.live = self.peak = 0
+        self._seen: set[int] = set()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        for tensor in tree_leaves(result):
+            if isinstance(tensor, Tensor):
+                self._count(tensor.untyped_storage())
+        self.peak = max(self.peak, self.live)
+        return result
+
+    def _count(self, storage: torch.UntypedStorage) -> None:
+        key = storage._cdata  # one storage has several Python objects
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        self.live += storage.nbytes()
+        weakref.finalize(storage, self._forget, key, storage.nbytes())
+
+    def _forget(self, key: int, n_bytes: int) -> None:
+        self._seen.discard(key)
+        self.live -= n_bytes

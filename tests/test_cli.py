@@ -17,6 +17,7 @@ from unittest.mock import patch
 
 import jaxtyping
 import pytest
+import torch
 import yaml
 from safetensors.torch import load_file
 
@@ -90,6 +91,8 @@ def test_a_run_folder_says_where_its_weights_come_from(copy_run: Path) -> None:
     assert facts["training"]["seed"] == 0
     assert "train copy" in facts["command"]
     assert {"torch", "sacrebleu"} <= facts["versions"].keys()
+    assert (facts["training"]["precision"], facts["precision"]) == ("auto", "float32")
+    assert (facts["training"]["compile"], facts["compiled"]) == (None, False)
     last = json.loads((copy_run / "metrics.jsonl").read_text().splitlines()[-1])
     assert last["step"] == 30
     assert {"loss", "rate", "tokens_per_second"} <= last.keys()
@@ -232,6 +235,9 @@ def test_a_line_that_is_too_long_to_draw_for_is_named_as_in_a_search(copy_run: P
         (["train", "iwslt17", "--source", "fr"], "for fr and en name a folder or archive"),
         (["train", "text"], "name the text with --data"),
         (["train", "text", "--data", "nowhere"], "there is no folder nowhere, no .tsv file"),
+        (["train", "copy", "--device", "cuda:9"], "device 'cuda:9' asked for, but"),
+        (["train", "copy", "--d-ff", "10000000000000"], "choose a smaller d_model, d_ff"),
+        (["train", "copy", "--checkpoint-minutes", "-1"], "checkpoint_minutes (-1.0) must be"),
         (["train", "copy", "--resume"], "no run to resume"),
         (["translate", "nowhere"], "holds no run"),
         (["evaluate", "nowhere"], "holds no run"),
@@ -246,6 +252,23 @@ def test_bad_input_gives_a_sentence_and_leaves_nothing(
     assert sentence in unframed(done.stderr)
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "run").exists()
+
+
+def test_a_full_memory_is_a_sentence_and_leaves_nothing(copy_run: Path, tmp_path) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+    with patch("transformer.training.loop.Trainer._update", full):
+        done = run("train", "copy", "--out", str(tmp_path / "run"), *TINY)
+    assert done.returncode == 1
+    assert "--max-tokens 352 --accumulate 2" in done.stderr
+    assert not (tmp_path / "run").exists()
+    with patch("transformer.translation.greedy_search", full):
+        done = run("translate", str(copy_run), stdin="1 2 3\n")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "set max_tokens below that (--max-tokens " in done.stderr
+    smaller = run("translate", str(copy_run), "--max-tokens", "4", stdin="1 2 3\n4 5 6\n")
+    assert smaller.stdout == run("translate", str(copy_run), stdin="1 2 3\n4 5 6\n").stdout
 
 
 def test_help_says_what_to_expect_of_each_task() -> None:

@@ -7,6 +7,7 @@ import torch
 
 from transformer import Transformer, TransformerConfig
 from transformer.decoding import beam_search, greedy_search
+from transformer.devices import NotEnoughMemoryError
 from transformer.evaluation import score
 from transformer.text import EOS_ID, WordTokenizer
 from transformer.translation import Translator
@@ -193,3 +194,28 @@ def test_evaluation_scores_the_translations_of_the_same_search(translator: Trans
 def test_evaluation_needs_as_many_references_as_sentences(translator: Translator) -> None:
     with pytest.raises(ValueError, match="2 sentences and 1 references"):
         translator.evaluate(["Hund", "ein Hund"], ["dog"])
+
+
+def test_a_search_that_the_memory_does_not_hold_says_what_to_make_smaller(
+    translator: Translator,
+) -> None:
+    def full(model: Transformer, src: torch.Tensor, **limits: int) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    # Three words and the end mark, four prefixes of each.
+    message = r"a search over 16 tokens at once; set max_tokens below that \(--max-tokens 8\)"
+    with pytest.raises(NotEnoughMemoryError, match=message):
+        translator.search(["ein Hund läuft"], full, rows=4)
+
+
+def test_a_tokenizers_mistake_is_found_before_it_reaches_the_device(translator: Translator) -> None:
+    asked = []
+
+    class Mistaken(WordTokenizer):
+        def encode(self, text: str) -> list[int]:
+            return [999]
+
+    translator.tokenizer = Mistaken(WORDS)
+    with pytest.raises(ValueError, match="the tokenizer gave token ids that the model has not"):
+        translator.search(["Hund"], lambda *a, **b: asked.append(a))
+    assert asked == []

@@ -2,15 +2,73 @@
 
 import math
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from typing import overload
 
+import numpy as np
 import torch
 from jaxtyping import Int
+from numpy.typing import NDArray
 from torch import Tensor
 
-TokenPair = tuple[Sequence[int], Sequence[int]]
-Sides = Sequence[tuple[int, int]]  # the lengths of source and target, marks included
+Integers = NDArray[np.integer]
+TokenPair = tuple[Sequence[int] | Integers, Sequence[int] | Integers]
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """The lengths of source and target of many pairs, marks included, and the longer of the two."""
+
+    src: Integers
+    tgt: Integers
+    longer: Integers
+
+    @classmethod
+    def of(cls, pairs: Sequence[TokenPair]) -> "Lengths":
+        """Of these pairs, which come without marks: one place is for bos or eos."""
+        if isinstance(pairs, TokenPairs):
+            src, tgt = pairs.src.lengths, pairs.tgt.lengths
+        else:
+            src, tgt = (np.fromiter((len(p[k]) for p in pairs), int, len(pairs)) for k in (0, 1))
+        return cls(src + 1, tgt + 1, np.maximum(src, tgt) + 1)
+
+
+class TokenTable:
+    """The token ids of many sentences in one array: four bytes a token, ready to be copied."""
+
+    def __init__(self, sentences: Sequence[Sequence[int] | Integers]) -> None:
+        self.lengths = np.fromiter(map(len, sentences), int, len(sentences))
+        self.ends = self.lengths.cumsum()
+        n_tokens = int(self.lengths.sum())
+        try:
+            self.tokens = np.fromiter(chain.from_iterable(sentences), np.int32, n_tokens)
+        except OverflowError as error:
+            raise ValueError(f"a token id is no number of 32 bits: {error}") from error
+
+    def __getitem__(self, i: int) -> Integers:
+        """A sentence."""
+        return self.tokens[self.ends[i] - self.lengths[i] : self.ends[i]]
+
+
+class TokenPairs(Sequence[TokenPair]):
+    """Sentence pairs as two tables of token ids, which are what a long training reads from."""
+
+    def __init__(self, pairs: Sequence[TokenPair]) -> None:
+        self.src, self.tgt = (TokenTable([pair[k] for pair in pairs]) for k in (0, 1))
+
+    def __len__(self) -> int:
+        return len(self.src.lengths)
+
+    @overload
+    def __getitem__(self, i: int) -> TokenPair: ...
+    @overload
+    def __getitem__(self, i: slice) -> list[TokenPair]: ...
+    def __getitem__(self, i: int | slice) -> TokenPair | list[TokenPair]:
+        if isinstance(i, slice):
+            return [self[k] for k in range(len(self))[i]]
+        return self.src[i], self.tgt[i]
 
 
 @dataclass(frozen=True)
@@ -27,35 +85,54 @@ class Batch:
     n_tokens: int
 
     def to(self, device: torch.device) -> "Batch":
-        """The same batch on another device."""
-        src, tgt_in, tgt_out = (
-            tensor.to(device, non_blocking=True) for tensor in (self.src, self.tgt_in, self.tgt_out)
-        )
+        """The same batch on another device; from pinned memory without waiting for the copy."""
+        return self._with(lambda tensor: tensor.to(device, non_blocking=True))
+
+    def pinned(self) -> "Batch":
+        """The same batch in memory that a CUDA GPU can fetch by itself."""
+        return self._with(Tensor.pin_memory)
+
+    def _with(self, change: Callable[[Tensor], Tensor]) -> "Batch":
+        src, tgt_in, tgt_out = map(change, (self.src, self.tgt_in, self.tgt_out))
         return Batch(src, tgt_in, tgt_out, self.n_tokens)
 
 
-def make_batch(pairs: Iterable[TokenPair], *, bos_id: int, eos_id: int, pad_id: int) -> Batch:
+def make_batch(
+    pairs: Iterable[TokenPair], *, bos_id: int, eos_id: int, pad_id: int, multiple: int = 1
+) -> Batch:
     """Pad sentence pairs to a batch; bos and eos are added here, the ids come without them.
 
     The source ends in eos, so that the encoder knows a whole sentence from a cut one.
-    `n_tokens` counts what the loss counts: target words and their eos.
+    `n_tokens` counts what the loss counts: target words and their eos. The lengths of the
+    rectangles are multiples of `multiple`.
     """
-    src, tgt_in, tgt_out = [], [], []
-    for source, target in pairs:
-        src.append([*source, eos_id])
-        tgt_in.append([bos_id, *target])
-        tgt_out.append([*target, eos_id])
-    if not src:
+    pairs = list(pairs)
+    if not pairs:
         raise ValueError("a batch needs at least one sentence pair")
-    return Batch(
-        pad(src, pad_id), pad(tgt_in, pad_id), pad(tgt_out, pad_id), sum(map(len, tgt_out))
+    lengths, rows = Lengths.of(pairs), np.arange(len(pairs))
+    src, tgt_out = (
+        _rectangle([pair[k] for pair in pairs], -(-int(sides.max()) // multiple) * multiple, pad_id)
+        for k, sides in enumerate((lengths.src, lengths.tgt))
     )
+    tgt_in = np.roll(tgt_out, 1, axis=1)  # the last column, which comes first, is padding still
+    tgt_in[:, 0] = bos_id
+    src[rows, lengths.src - 1] = eos_id
+    tgt_out[rows, lengths.tgt - 1] = eos_id
+    return Batch(*map(torch.from_numpy, (src, tgt_in, tgt_out)), int(lengths.tgt.sum()))
 
 
 def pad(rows: Sequence[Sequence[int]], pad_id: int) -> Int[Tensor, "batch len"]:
     """Token lists as one rectangle, filled up on the right."""
-    width = max(map(len, rows))
-    return torch.tensor([[*row, *[pad_id] * (width - len(row))] for row in rows])
+    return torch.from_numpy(_rectangle(rows, max(map(len, rows)), pad_id))
+
+
+def _rectangle(
+    rows: Sequence[Sequence[int] | Integers], width: int, pad_id: int
+) -> NDArray[np.int64]:
+    filled = np.full((len(rows), width), pad_id, dtype=np.int64)
+    for line, row in zip(filled, rows, strict=True):
+        line[: len(row)] = row
+    return filled
 
 
 def token_batches(
@@ -80,82 +157,73 @@ def token_batches(
     Raises:
         ValueError: a sentence does not fit into `max_tokens` at all.
     """
-    sides = [(len(source) + 1, len(target) + 1) for source, target in pairs]
-    if sides and max(map(max, sides)) > max_tokens:
-        worst = max(range(len(pairs)), key=lambda i: max(sides[i]))
+    lengths = Lengths.of(pairs)
+    if len(pairs) and lengths.longer.max() > max_tokens:
+        worst = int(lengths.longer.argmax())
         raise ValueError(
-            f"sentence pair {worst} has {max(sides[worst])} tokens, more than a batch may hold "
+            f"sentence pair {worst} has {lengths.longer[worst]} tokens, more than a batch may hold "
             f"({max_tokens}); raise max_tokens or drop long sentences"
         )
     order = list(range(len(pairs)))
     if seed is None:
-        return iter(_fill(_by_the_longer_side(order, sides), sides, max_tokens))
-    return _shuffled(order, sides, max_tokens, random.Random(seed), pool)
+        by_length = _by_the_longer_side(np.array(order, int), lengths)
+        return (batch.tolist() for batch in _fill(by_length, lengths, max_tokens))
+    return _shuffled(order, lengths, max_tokens, random.Random(seed), pool)
 
 
 def _shuffled(
-    order: list[int], sides: Sides, max_tokens: int, rng: random.Random, pool: int
+    order: list[int], lengths: Lengths, max_tokens: int, rng: random.Random, pool: int
 ) -> Iterator[list[int]]:
     rng.shuffle(order)
-    average = max(1, sum(map(max, sides)) // max(1, len(sides)))
+    average = max(1, int(lengths.longer.sum()) // max(1, len(order)))
     step = max(1, pool * max_tokens // average)
     for start in range(0, len(order), step):
-        chunk = order[start : start + step]
+        chunk = np.array(order[start : start + step])
         # Strips pad less where there are many batches to fill, the plain order where there are few.
-        orders = _by_the_longer_side(chunk, sides), _in_strips(chunk, sides, max_tokens)
-        filled = [_fill(indices, sides, max_tokens) for indices in orders]
-        batches = min(filled, key=lambda batches: _padded_size(batches, sides))
+        orders = _by_the_longer_side(chunk, lengths), _in_strips(chunk, lengths, max_tokens)
+        filled = [_fill(indices, lengths, max_tokens) for indices in orders]
+        batches = min(filled, key=lambda batches: _padded_size(batches, lengths))
         rng.shuffle(batches)
-        yield from batches
+        yield from (batch.tolist() for batch in batches)
 
 
-def _by_the_longer_side(indices: list[int], sides: Sides) -> list[int]:
-    # That side fills the budget.
-    return sorted(indices, key=lambda i: (max(sides[i]), sides[i][0]))
+def _by_the_longer_side(indices: Integers, lengths: Lengths) -> Integers:
+    # That side fills the budget. numpy sorts by the last key first.
+    return indices[np.lexsort((lengths.src[indices], lengths.longer[indices]))]
 
 
-def _in_strips(indices: list[int], sides: Sides, max_tokens: int) -> list[int]:
+def _in_strips(indices: Integers, lengths: Lengths, max_tokens: int) -> Integers:
     """Neighbours of similar length on both sides.
 
     Sorted by one side, neighbours may differ much on the other. So the pairs are cut into strips
     of similar target length, about as many as batches in each; within a strip the source's length
     rises, in the next one it falls.
     """
-    n_batches = sum(max(sides[i]) for i in indices) / max_tokens
-    n_tokens = sum(sides[i][1] for i in indices)
+    n_batches = int(lengths.longer[indices].sum()) / max_tokens
     n_strips = max(1, round(math.sqrt(n_batches)))
-    strips: list[list[int]] = [[] for _ in range(n_strips)]
-    before = 0
-    for i in sorted(indices, key=lambda i: (sides[i][1], sides[i][0])):
-        strips[before * n_strips // n_tokens].append(i)
-        before += sides[i][1]
-    return [
-        i
-        for number, strip in enumerate(strips)
-        for i in sorted(strip, key=lambda i: sides[i], reverse=number % 2 == 1)
-    ]
+    indices = indices[np.lexsort((lengths.src[indices], lengths.tgt[indices]))]
+    src, tgt = lengths.src[indices], lengths.tgt[indices]
+    strip = (tgt.cumsum() - tgt) * n_strips // tgt.sum()
+    upwards = np.where(strip % 2 == 1, -1, 1)
+    return indices[np.lexsort((upwards * tgt, upwards * src, strip))]
 
 
-def _fill(order: list[int], sides: Sides, max_tokens: int) -> list[list[int]]:
-    batches: list[list[int]] = []
-    longest = 0
-    for i in order:
-        grown = max(longest, *sides[i])
-        if batches and (len(batches[-1]) + 1) * grown <= max_tokens:
-            batches[-1].append(i)
-            longest = grown
-        else:
-            batches.append([i])
-            longest = max(sides[i])
+def _fill(order: Integers, lengths: Lengths, max_tokens: int) -> list[Integers]:
+    batches: list[Integers] = []
+    longer, start = lengths.longer[order], 0
+    while start < len(order):
+        # What the rectangle would measure with 1, 2, 3, ... of the next pairs in it.
+        next_ones = longer[start : start + max(1, max_tokens // int(longer[start]))]
+        sizes = np.maximum.accumulate(next_ones) * np.arange(1, len(next_ones) + 1)
+        end = start + max(1, int(sizes.searchsorted(max_tokens, side="right")))
+        batches.append(order[start:end])
+        start = end
     return batches
 
 
-def _padded_size(batches: list[list[int]], sides: Sides) -> int:
+def _padded_size(batches: list[Integers], lengths: Lengths) -> int:
     """The tokens of all rectangles, padding included."""
-    return sum(
-        len(batch) * (max(sides[i][0] for i in batch) + max(sides[i][1] for i in batch))
-        for batch in batches
-    )
+    return sum(len(b) * int(lengths.src[b].max() + lengths.tgt[b].max()) for b in batches)
 
 
 def padding_share(batches: Iterable[Batch], pad_id: int) -> float:

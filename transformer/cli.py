@@ -12,6 +12,7 @@ import typer
 
 from transformer.data.parallel import DataError, ParallelText, lines_of, read_lines
 from transformer.decoding import sample
+from transformer.devices import NotEnoughMemoryError
 from transformer.files import FileError
 from transformer.options import (
     MODEL,
@@ -65,6 +66,12 @@ Beam = Annotated[
 LengthPenalty = Annotated[
     float, typer.Option(help="Alpha of the length penalty, where the beam is wider than 1.", min=0)
 ]
+MaxTokens = Annotated[
+    int,
+    typer.Option(
+        help="Tokens searched at once, a beam's prefixes each; fewer need less memory.", min=1
+    ),
+]
 Device = Annotated[str | None, typer.Option(help="cpu, cuda, mps; the best one by default.")]
 
 
@@ -83,7 +90,7 @@ def _about_training() -> str:
             "\b\n" + "\n".join(lines),
             "Training on a CPU takes 0.4 to 1.4 GB of memory. What you do not set comes from the "
             "task's recipe. A run that was stopped, by whatever means, goes on with --resume and "
-            "ends with the weights that it would have had.",
+            "ends with the weights that it would have had, on a GPU up to the order of its sums.",
         ]
     )
 
@@ -162,6 +169,7 @@ def translate(
         bool,
         typer.Option("--sample", help="Draw translations, as likely as the model finds them."),
     ] = False,
+    max_tokens: MaxTokens = 4096,
     device: Device = None,
     **given: Any,
 ) -> None:
@@ -178,11 +186,11 @@ def translate(
     lines = read_lines(text) if text else lines_of(sys.stdin.buffer.read(), "standard input")
     if draw:
         with called_options(SAMPLING):
-            drawn = translator.sample(lines, unit="line", **sampling)
+            drawn = translator.sample(lines, unit="line", max_tokens=max_tokens, **sampling)
         translations = [samples[0][0] if samples else "" for samples in drawn]
     else:
         search: dict[str, Any] = {"beam_size": beam, "length_penalty": length_penalty}
-        translations = translator.translate(lines, unit="line", **search)
+        translations = translator.translate(lines, unit="line", max_tokens=max_tokens, **search)
     for line in translations:
         # A model may spell a newline in bytes; line i must remain the translation of line i.
         typer.echo(line.replace("\n", " "))
@@ -197,6 +205,7 @@ def evaluate(
     ] = None,
     beam: Beam = 1,
     length_penalty: LengthPenalty = 0.6,
+    max_tokens: MaxTokens = 4096,
     device: Device = None,
 ) -> None:
     """Score a run on its task's test data: BLEU and chrF with their signatures, exact matches."""
@@ -205,7 +214,7 @@ def evaluate(
     _check_data(config["task"], given, needed=["data_path"])
     splits = splits_of_run(config, data_path)
     splits = {name: chosen_split(splits, name) for name in split or splits}
-    for line in _score(translator, splits, run, beam, length_penalty):
+    for line in _score(translator, splits, run, beam, length_penalty, max_tokens):
         typer.echo(line)
 
 
@@ -271,13 +280,18 @@ def _score(
     run: Path,
     beam: int = 1,
     length_penalty: float = 0.6,
+    max_tokens: int = 4096,
 ) -> Iterable[str]:
     """Score the splits, keep the scores in the run folder, and say them."""
     if splits:
         read_scores(run)  # what could not be kept is not computed
     for name, text in splits.items():
         scores = translator.evaluate(
-            text.source, text.target, beam_size=beam, length_penalty=length_penalty
+            text.source,
+            text.target,
+            beam_size=beam,
+            length_penalty=length_penalty,
+            max_tokens=max_tokens,
         )
         name = score_name(name, beam, length_penalty)
         keep_scores(run, name, scores.to_dict())
@@ -288,10 +302,14 @@ def _score(
         )
 
 
+# What is raised with a sentence for the user.
+SENTENCES = (ValueError, DataError, RunError, TrainingError, FileError, NotEnoughMemoryError)
+
+
 def main() -> None:
     """Run a command; what is wrong with the input comes out as a sentence, not as a traceback."""
     try:
         app()
-    except (ValueError, DataError, RunError, TrainingError, FileError) as error:
+    except SENTENCES as error:
         typer.echo(f"Error: {error}", err=True)
         sys.exit(1)

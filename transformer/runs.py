@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from transformer.devices import enough_memory, memory_for_model, use_device
 from transformer.files import write_atomically
 from transformer.model import Transformer
 from transformer.runtime import provenance
@@ -46,8 +47,10 @@ def train_task(
     """
     if evaluate is None and task.training.evaluate_every:
         evaluate = task.evaluator()
+    with memory_for_model("cpu"):
+        model = task.build_model()
     trainer = Trainer(
-        task.build_model(),
+        model,
         task.pairs,
         task.training,
         device=device,
@@ -77,7 +80,9 @@ def load_run(
     """
     config = _read_config(Path(folder))
     translator = Translator.load(folder)
-    translator.model.to(device)
+    use_device(torch.device(device))
+    with enough_memory(f"the memory of {device} does not hold this model; choose another --device"):
+        translator.model.to(device)
     return translator, config
 
 
@@ -180,6 +185,8 @@ def _prepare(folder: Path, task: Task, trainer: Trainer, resume: bool) -> None:
         "config": task.config.to_dict(),
         "training": asdict(task.training),
         "processes": trainer.workers.size,
+        "precision": trainer.precision,
+        "compiled": trainer.compiled,
         **provenance(trainer.device),
     }
     _write_json(folder / "config.json", config)

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from transformer.batching import pad, token_batches
 from transformer.decoding import EXTRA_LENGTH, Hypothesis, beam_search, greedy_search, sample
+from transformer.devices import enough_memory
 from transformer.evaluation import Scores, score
 from transformer.introspect import record_attention
 from transformer.model import Transformer
@@ -112,8 +113,10 @@ class Translator:
             indices = [numbers[k] for k in group]
             src = pad([[*sources[i], EOS_ID] for i in indices], self.model.config.pad_id)
             max_len = min(src.size(1) + EXTRA_LENGTH, self.model.config.max_len)
+            self._require_known(src)
             limits = {"bos_id": BOS_ID, "eos_id": EOS_ID, "max_len": max_len}
-            found = search(self.model, src.to(self._device), **limits)
+            with enough_memory(self._too_large(src.numel() * rows)):
+                found = search(self.model, src.to(self._device), **limits)
             for i, hypotheses in zip(indices, found, strict=True):
                 outputs[i] = [(self.tokenizer.decode(h.tokens), h.score) for h in hypotheses]
         return outputs
@@ -183,13 +186,16 @@ class Translator:
         *,
         beam_size: int = 1,
         length_penalty: float = 0.6,
+        max_tokens: int = 4096,
     ) -> Scores:
-        """Translate and compare with one reference each."""
+        """Translate, as `translate` does, and compare with one reference each."""
         if not sources or len(sources) != len(references):
             raise ValueError(
                 f"{len(sources)} sentences and {len(references)} references; give as many of both"
             )
-        translations = self.translate(sources, beam_size=beam_size, length_penalty=length_penalty)
+        translations = self.translate(
+            sources, beam_size=beam_size, length_penalty=length_penalty, max_tokens=max_tokens
+        )
         return score(translations, references)
 
     def attention(self, source: str, target: str | None = None) -> Attention:
@@ -221,6 +227,19 @@ class Translator:
         """Read what `save` or a training run has left in a folder."""
         tokenizer = load_tokenizer(Path(folder, "tokenizer.json"))
         return cls(load_model(Path(folder, "model.safetensors")), tokenizer)
+
+    def _require_known(self, src: Tensor) -> None:
+        """Refuse a tokenizer's mistake here: a GPU could compute nothing after it."""
+        last = self.model.config.src_vocab_size - 1
+        if not 0 <= int(src.min()) <= int(src.max()) <= last:
+            raise ValueError(f"the tokenizer gave token ids that the model has not: 0 to {last}")
+
+    def _too_large(self, n_tokens: int) -> str:
+        return (
+            f"the memory of {self._device} does not hold a search over {n_tokens:,} tokens at "
+            f"once; set max_tokens below that (--max-tokens {max(1, n_tokens // 2)}), or search "
+            "with a narrower beam"
+        )
 
     @property
     def _device(self) -> torch.device:

@@ -9,6 +9,7 @@ from subprocess import CompletedProcess
 
 import pytest
 import torch
+import torch.distributed as dist
 from safetensors.torch import load_file
 
 from tests.processes import run_program
@@ -136,6 +137,33 @@ def test_alone_there_is_nothing_to_wait_for(monkeypatch):
         assert workers.broadcast(2.5) == 2.5
         workers.barrier()
         assert own_device(torch.device("cuda")) == torch.device("cuda")
+
+
+@pytest.fixture
+def second_of_four(monkeypatch):
+    """As torchrun's second process on a host with four GPUs."""
+    monkeypatch.setattr(dist, "is_initialized", lambda: True)
+    monkeypatch.setattr(dist, "get_world_size", lambda: 4)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
+    monkeypatch.setenv("LOCAL_RANK", "1")
+
+
+@pytest.mark.usefixtures("second_of_four")
+def test_each_process_takes_the_gpu_of_its_number_and_none_that_is_named(monkeypatch):
+    assert own_device(torch.device("cuda")) == torch.device("cuda", 1)
+    assert own_device(torch.device("cpu")) == torch.device("cpu")
+    with pytest.raises(ValueError, match="would share cuda:0; leave out --device, or .* cuda:"):
+        own_device(torch.device("cuda", 0))
+    monkeypatch.setattr(dist, "get_world_size", lambda: 1)
+    with pytest.raises(ValueError, match="process 2 on a host with 1 GPUs; set --nproc-per-node"):
+        monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+        own_device(torch.device("cuda"))
+
+
+def test_numbers_of_another_device_are_drawn_anew_and_not_left_to_chance():
+    workers, state = Workers(), {"cpu": torch.get_rng_state()[None]}
+    assert workers.set_rng_state(state, torch.device("cpu"))
+    assert not workers.set_rng_state(state, torch.device("mps"))
 
 
 # The command line under torchrun -------------------------------------------------------------

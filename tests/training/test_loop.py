@@ -3,6 +3,7 @@
 import json
 import math
 import sys
+import time
 import zlib
 from dataclasses import asdict
 from pathlib import Path
@@ -20,6 +21,7 @@ from tests.training.trainers import (
     timeless,
     weights_of,
 )
+from transformer.devices import NotEnoughMemoryError
 from transformer.training import (
     TrainingConfig,
     TrainingError,
@@ -433,7 +435,78 @@ def test_killed_at_20_random_moments_and_resumed_it_ends_with_the_same_weights(t
         assert len(list((run / "tensorboard").iterdir())) == 1
 
 
+def saved_at(monkeypatch, folder, minutes_a_step, **settings):
+    """The steps of a run at which it left checkpoints, by a clock of its own."""
+    trainer = small_trainer(run_dir=folder, steps=40, log_every=2, **settings)
+    monkeypatch.setattr(time, "monotonic", lambda: 60.0 * minutes_a_step * trainer.step)
+    steps, save = [], trainer.save
+    trainer.save = lambda path: (steps.append(trainer.step), save(path))
+    trainer.train()
+    return steps
+
+
+def test_checkpoints_come_by_minutes_where_asked_for_and_else_by_steps(monkeypatch, tmp_path):
+    by_steps = saved_at(monkeypatch, tmp_path / "1", 1, checkpoint_every=15)
+    assert by_steps == [15, 30, 40]
+    by_time = saved_at(monkeypatch, tmp_path / "2", 1, checkpoint_every=15, checkpoint_minutes=10.0)
+    assert by_time == [10, 20, 30, 40]
+    slow = saved_at(monkeypatch, tmp_path / "3", 7, checkpoint_minutes=10.0)
+    assert slow == list(range(2, 41, 2))
+    fast = saved_at(monkeypatch, tmp_path / "4", 0.001, checkpoint_minutes=10.0)
+    assert fast == [40]
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"checkpoint_minutes": -1.0}, "must be a finite number from 0 up"),
+        ({"checkpoint_minutes": math.nan}, "must be a finite number from 0 up"),
+        ({"checkpoint_minutes": 5.0, "log_every": 0}, "looked at when the run reports.*log_every"),
+    ],
+)
+def test_minutes_that_cannot_be_kept_are_errors(settings, sentence):
+    with pytest.raises(ValueError, match=rf"checkpoint_minutes \(.*\) .*{sentence}"):
+        TrainingConfig(steps=1, **settings)
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_a_run_may_be_resumed_compiled_or_not(tmp_path, before):
+    """A run of a time when `compile` was false or true, and not left to the device."""
+    small_trainer(steps=10, run_dir=tmp_path, log_every=5).train()
+    tensors, metadata = load_tensors(tmp_path / "checkpoint.safetensors")
+    metadata["training"] |= {"compile": before}
+    del metadata["training"]["checkpoint_minutes"], metadata["scaler"]
+    save_tensors(tmp_path / "checkpoint.safetensors", tensors, metadata)
+    straight, resumed = small_trainer(steps=20), small_trainer(steps=20, weights=9)
+    straight.train()
+    resumed.resume(tmp_path / "checkpoint.safetensors")
+    resumed.train()
+    assert_identical(weights_of(resumed), weights_of(straight))
+
+
 # What stops a run ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("error", [torch.OutOfMemoryError, MemoryError])
+def test_a_batch_that_the_memory_does_not_hold_ends_in_the_remedy(monkeypatch, error, tmp_path):
+    trainer = small_trainer(run_dir=tmp_path, max_tokens=50, accumulate=3)
+
+    def full(batches):
+        raise error("CUDA out of memory")
+
+    monkeypatch.setattr(trainer, "_update", full)
+    remedy = "the memory of cpu does not hold .* 50 tokens.* --max-tokens 25 --accumulate 6;"
+    with pytest.raises(NotEnoughMemoryError, match=remedy):
+        trainer.train()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_remedy_leaves_the_step_as_it_is():
+    n_tokens = [
+        sum(batch.n_tokens for batch in next(iter(small_trainer(**settings).loader)))
+        for settings in ({"max_tokens": 200}, {"max_tokens": 100, "accumulate": 2})
+    ]
+    assert n_tokens[0] == pytest.approx(n_tokens[1], rel=0.25)
 
 
 def test_a_rate_that_is_far_too_large_ends_in_a_sentence(tmp_path):
@@ -530,7 +603,7 @@ def test_the_largest_seed_gives_every_process_and_step_its_numbers():
 
 @pytest.mark.usefixtures("type_checks_off")
 def test_an_unknown_precision_is_an_error():
-    with pytest.raises(ValueError, match=r"precision \('fp8'\) must be auto, float32 or bf16"):
+    with pytest.raises(ValueError, match=r"precision \('fp8'\) must be auto, float32, bf16 or"):
         TrainingConfig(steps=1, precision="fp8")
 
 

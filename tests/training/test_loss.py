@@ -9,8 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from tests.helpers import PAD, VOCAB, same, seeds
+from tests.helpers import PAD, VOCAB, LiveBytes, same, seeds, sentences, small_config, small_model
+from transformer import Transformer
 from transformer.training import label_smoothing_loss, smoothed_targets
+from transformer.training import loss as loss_module
+from transformer.training.loss import MOST_LOGITS, ModelWithLoss
 
 smoothings = st.floats(0.0, 0.9)
 shapes = st.lists(st.integers(1, 4), max_size=3).map(tuple)
@@ -170,3 +173,78 @@ def test_a_smoothing_outside_0_to_1_is_an_error(smoothing):
         label_smoothing_loss(logits, target, smoothing, PAD)
     with pytest.raises(ValueError, match=message):
         smoothed_targets(target, VOCAB, smoothing)
+
+
+# In slices -----------------------------------------------------------------------------------
+
+
+def gradients(model: Transformer) -> dict[str, Tensor]:
+    found = {name: p.grad.clone() for name, p in model.named_parameters()}
+    model.zero_grad()
+    return found
+
+
+@pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("size", [1, 4, 1000])
+@pytest.mark.parametrize("tie", ["all", "none"])
+def test_in_slices_the_loss_and_its_gradient_are_the_same(monkeypatch, size, tie, precision):
+    model = small_model(dtype=torch.float32, tie=tie).train()
+    src, tgt_in = sentences([5, 3, 7]), sentences([6, 2, 4], seed=1)
+    tgt_out = tgt_in.roll(-1, 1)
+    both = ModelWithLoss(model, 0.1)
+
+    def run() -> tuple[Tensor, dict[str, Tensor]]:
+        with torch.autocast("cpu", precision, enabled=precision != torch.float32):
+            loss = both(src, tgt_in, tgt_out)
+        loss.backward()
+        return loss.detach(), gradients(model)
+
+    whole, expected = run()
+    read = []
+    handle = model.output.register_forward_hook(lambda *call: read.append(call[-1].size(0)))
+    monkeypatch.setattr(loss_module, "MOST_LOGITS", size * VOCAB)
+    loss, found = run()
+    handle.remove()
+    n = tgt_out.numel()
+    assert read[0] == min(size, n) or size == 1000
+    exact = 1e-5 if precision == torch.float32 else 2e-2
+    same(loss, whole, exact)
+    for name, gradient in expected.items():
+        same(found[name], gradient, exact)
+
+
+def test_where_there_are_few_logits_the_model_is_called_as_ever_and_computes_them_once():
+    model = small_model(dtype=torch.float32)
+    calls = []
+    model.register_forward_hook(lambda *call: calls.append("model"))
+    model.output.register_forward_hook(lambda *call: calls.append("output"))
+    tgt = sentences([6, 2])
+    ModelWithLoss(model, 0.1)(sentences([5, 3]), tgt, tgt).backward()
+    assert calls == ["output", "model"]
+    # The largest recipe of the book's own runs is far below the limit.
+    assert MOST_LOGITS / 10 > 1024 * 6000
+
+
+def peak_of_the_loss(tokens: int, vocab_size: int, slice_size: int | None) -> int:
+    """Bytes alive at most from the last hidden vectors to their gradient."""
+    with torch.device("meta"):
+        model = Transformer(small_config(tgt_vocab_size=vocab_size, tie="none"))
+        hidden = torch.zeros(1, tokens, model.config.d_model, requires_grad=True)
+        target = torch.zeros(1, tokens, dtype=torch.int64)
+    with LiveBytes() as memory:
+        if slice_size is None:  # all at once, by somebody who keeps the logits
+            logits = model.logits(hidden)
+            loss, _ = label_smoothing_loss(logits, target, 0.1, PAD)
+        else:
+            loss = ModelWithLoss(model, 0.1).in_slices(hidden, target, slice_size)
+        loss.backward()
+    assert hidden.grad is not None
+    return memory.peak
+
+
+def test_the_papers_step_holds_2_gigabytes_for_the_loss_and_not_15() -> None:
+    tokens, vocab_size = 25_000, 37_000
+    whole = peak_of_the_loss(tokens, vocab_size, None)
+    assert whole == pytest.approx(4 * tokens * vocab_size * 4, rel=0.01)
+    sliced = peak_of_the_loss(tokens, vocab_size, MOST_LOGITS // vocab_size)
+    assert sliced < 4.1 * MOST_LOGITS * 4

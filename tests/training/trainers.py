@@ -33,6 +33,7 @@ def small_trainer(
     pairs: list[Pair] | None = None,
     run_dir: Any = None,
     evaluate: Any = None,
+    device: str = "cpu",
     **settings: Any,
 ) -> Trainer:
     """A trainer of a small model; `weights` is the seed of its first weights."""
@@ -40,7 +41,7 @@ def small_trainer(
         small_model(weights, torch.float32, **{"dropout": 0.2, **(model or {})}),
         random_pairs() if pairs is None else pairs,
         small_config(**settings),
-        device="cpu",
+        device=device,
         run_dir=run_dir,
         evaluate=evaluate,
         show_progress=False,

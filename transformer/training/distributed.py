@@ -17,6 +17,8 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from transformer.devices import rng_state, set_rng_state
+
 T = TypeVar("T")
 
 # So long the others wait for the first one, which evaluates or downloads.
@@ -61,17 +63,21 @@ def own_device(device: torch.device) -> torch.device:
     """Of several GPUs the one that belongs to this process of its host.
 
     Raises:
-        ValueError: the host has fewer GPUs than processes.
+        ValueError: the host has fewer GPUs than processes, or all were to share the one named.
     """
-    if device != torch.device("cuda") or not _connected():
+    if device.type != "cuda" or not _connected():
         return device
+    if device.index is not None and dist.get_world_size() > 1:
+        raise ValueError(
+            f"all processes of torchrun would share {device}; leave out --device, or give "
+            "--device cuda: each process then takes the GPU of its own number"
+        )
     rank, n_gpus = int(os.environ.get("LOCAL_RANK", "0")), torch.cuda.device_count()
     if rank >= n_gpus:
         raise ValueError(
             f"torchrun has started process {rank + 1} on a host with {n_gpus} GPUs; "
             f"set --nproc-per-node to {n_gpus}, or choose --device cpu"
         )
-    torch.cuda.set_device(rank)
     return torch.device("cuda", rank)
 
 
@@ -145,20 +151,15 @@ class Workers:
 
     def rng_state(self, device: torch.device) -> dict[str, Tensor]:
         """The states of the random number generators, (processes, bytes), by kind of device."""
-        states = {"cpu": self.all_gather(torch.get_rng_state())}
-        if device.type == "cuda":
-            states["cuda"] = self.all_gather(torch.cuda.get_rng_state(device))
-        return states
+        return {kind: self.all_gather(state) for kind, state in rng_state(device).items()}
 
     def set_rng_state(self, states: Mapping[str, Tensor], device: torch.device) -> bool:
-        """Go on with these random numbers; False where another number of processes left them."""
+        """Go on with these random numbers; False where other devices or processes left them."""
         rows = {kind: torch.atleast_2d(state) for kind, state in states.items()}
-        if len(rows["cpu"]) != self.size:
+        if len(rows["cpu"]) != self.size or device.type not in rows:
             return False
         # Copied, because torch reads a state from the beginning of its storage.
-        torch.set_rng_state(rows["cpu"][self.rank].clone())
-        if "cuda" in rows and device.type == "cuda":
-            torch.cuda.set_rng_state(rows["cuda"][self.rank].clone(), device)
+        set_rng_state({kind: row[self.rank].clone() for kind, row in rows.items()}, device)
         return True
 
 

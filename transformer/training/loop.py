@@ -1,7 +1,8 @@
 """The training loop (section 5): batches, Adam, the paper's schedule, exact resuming."""
 
+import time
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,17 +12,19 @@ from torch import Tensor
 
 from transformer.batching import Batch, TokenPair
 from transformer.config import TransformerConfig
+from transformer.devices import enough_memory, memory_for_model, rng_restored, use_device
 from transformer.model import Transformer
 from transformer.runtime import pick_device
 from transformer.text import BOS_ID, EOS_ID
 from transformer.training import stopping
 from transformer.training.distributed import Workers, own_device
+from transformer.training.hardware import DTYPES, chosen_compile, chosen_precision
 from transformer.training.loader import BatchLoader
-from transformer.training.loss import label_smoothing_loss
+from transformer.training.loss import ModelWithLoss
 from transformer.training.progress import progress
 from transformer.training.recorder import Metrics, Recorder, require_finite
 from transformer.training.schedule import linear_cooldown, noam_rate
-from transformer.training.settings import REPORTING, TrainingConfig
+from transformer.training.settings import MAY_CHANGE, TrainingConfig
 from transformer.training.state import State, load_state, require_same, save_state
 from transformer.weights import (
     CheckpointError,
@@ -47,7 +50,13 @@ class Trainer:
             numbers that it returns join the metrics.
         show_progress: draw a progress line.
 
+    Attributes:
+        precision: "float32", "bf16" or "float16": what the setting has become on the device.
+        compiled: whether torch.compile is used, likewise.
+
     Raises:
+        ValueError: a token id of the pairs is none of the model's.
+        NotEnoughMemoryError: the device's memory does not hold the model, or a batch.
         TrainingError: the loss is not finite any more.
         FileError: a checkpoint cannot be written.
     """
@@ -71,23 +80,39 @@ class Trainer:
             raise ValueError(f"patience ({config.patience}) needs scores; give evaluate too")
         self.config = config
         self.workers = Workers()
-        self.device = own_device(torch.device(device) if device is not None else pick_device())
-        self.model = model.to(self.device)
+        chosen = device if isinstance(device, torch.device) else pick_device(device)
+        self.device = own_device(chosen)
+        use_device(self.device)
+        self.precision = chosen_precision(config, self.device)
+        self.compiled = chosen_compile(config, self.device)
         self.pairs = pairs
         self.marks = {"bos_id": bos_id, "eos_id": eos_id, "pad_id": model.config.pad_id}
+        self.loader = BatchLoader(
+            pairs, config, self.marks, self.workers, self.device, compiled=self.compiled
+        )
+        self.loader.require_vocabulary(model.config.src_vocab_size, model.config.tgt_vocab_size)
+        with memory_for_model(self.device):
+            self.model = model.to(self.device)
         self.run_dir = Path(run_dir) if run_dir is not None else None
         self.evaluate = evaluate
         self.show_progress = show_progress and self.workers.first
         self.optimizer = torch.optim.Adam(
             model.parameters(), lr=0.0, betas=config.betas, eps=config.eps, fused=True
         )
+        # Small gradients are 0 in float16, so the loss is multiplied before and the gradient
+        # divided after; the other precisions have float32's range, and it does nothing.
+        self.scaler = torch.amp.GradScaler(self.device.type, enabled=self.precision == "float16")
         self.step = 0
-        self.loader = BatchLoader(pairs, config, self.marks, self.workers)
         self.recorder = Recorder(self.run_dir if self.workers.first else None)
-        compiled: Any = torch.compile(self.model, dynamic=True) if config.compile else self.model
-        self._forward = self.workers.wrap(compiled)
-        bf16 = self.device.type == "cuda" and torch.cuda.is_bf16_supported()
-        self._bf16 = config.precision == "bf16" or (config.precision == "auto" and bf16)
+        self._shared = self.workers.wrap(ModelWithLoss(model, config.label_smoothing))
+        self._loss = self._compiled(self._shared) if self.compiled else self._shared
+
+    def _compiled(self, shared: torch.nn.Module) -> Any:
+        """Model and loss in few kernels, which serve batches of all shapes."""
+        if self.config.compile is None:
+            # Nobody has asked for it: what cannot be compiled runs as it is, with a warning.
+            torch._dynamo.config.suppress_errors = True
+        return torch.compile(shared, dynamic=True)
 
     @property
     def metrics(self) -> list[Metrics]:
@@ -100,29 +125,20 @@ class Trainer:
         Each entry holds step, epoch, loss (nats per target token since the last log), rate,
         tokens_per_second (target tokens, padding not counted) and seconds (of training alone).
         """
-        config, recorder, batches = self.config, self.recorder, iter(self.loader)
-        bar = progress(config.steps, self.step, self.show_progress)
+        bar = progress(self.config.steps, self.step, self.show_progress)
         if not self.step:  # a resumed run has its random numbers from the checkpoint
-            self.workers.seed(config.seed)
+            self.workers.seed(self.config.seed)
         self.model.train()
-        recorder.start()
+        self.recorder.start()
+        self._last_kept = time.monotonic()
         try:
-            while not self._finished:
-                recorder.add(*self._update(next(batches)))
-                evaluating = self._due(config.evaluate_every)
-                keeping = self._due(config.checkpoint_every)
-                if logging := self._due(config.log_every) or evaluating or keeping:
-                    self._log()
-                if evaluating and self.evaluate:
-                    self._evaluate(self.evaluate)
-                if (keeping or self._finished) and self.run_dir:
-                    self._keep(self.run_dir)
-                bar.update(recorder.line(), recorder.entries)
-                if logging:
-                    recorder.start()
+            with closing(iter(self.loader)) as batches, enough_memory(self._too_large()):
+                while not self._finished:
+                    self._advance(next(batches))
+                    bar.update(self.recorder.line(), self.recorder.entries)
         finally:
             bar.close()
-            recorder.close()
+            self.recorder.close()
         self.model.eval()
         if self.run_dir and self.workers.first:
             save_model(self.run_dir / "model.safetensors", self.model)
@@ -133,11 +149,44 @@ class Trainer:
     def _finished(self) -> bool:
         return self.step >= self.config.steps or stopping.out_of_patience(self.metrics, self.config)
 
+    def _too_large(self) -> str:
+        """What to do where a step does not fit into the memory."""
+        n, parts = self.config.max_tokens, self.config.accumulate
+        return (
+            f"the memory of {self.device} does not hold the model and a batch of {n:,} tokens. "
+            "Halve the batch and put a step together from twice as many, which leaves the step as "
+            f"it is: --max-tokens {max(1, n // 2)} --accumulate {2 * parts}; or train a smaller "
+            "model"
+        )
+
+    def _advance(self, batches: list[Batch]) -> None:
+        """One step, and what is due after it."""
+        config, recorder = self.config, self.recorder
+        recorder.add(*self._update(batches))
+        evaluating = self._due(config.evaluate_every)
+        keeping = self._due(0 if config.checkpoint_minutes else config.checkpoint_every)
+        if not (evaluating or keeping or self._due(config.log_every)):
+            return
+        self._log()
+        if evaluating and self.evaluate:
+            self._evaluate(self.evaluate)
+        if (keeping or self._finished or self._long_since_kept()) and self.run_dir:
+            self._keep(self.run_dir)
+        recorder.start()
+
+    def _long_since_kept(self) -> bool:
+        """Whether `checkpoint_minutes` are over, by the first process's clock."""
+        minutes = self.config.checkpoint_minutes
+        if not minutes:
+            return False
+        return self.workers.broadcast(time.monotonic() - self._last_kept) >= 60 * minutes
+
     def _keep(self, run_dir: Path) -> None:
         # The weights first: a run that is killed between the two writes them again.
         if self.config.keep and self.workers.first:
             keep_weights(run_dir, self.step, self.model, self.config.keep)
         self.save(run_dir / CHECKPOINT)
+        self._last_kept = time.monotonic()
 
     def _update(self, batches: list[Batch]) -> tuple[Tensor, int]:
         """One step: gradients of all batches, divided by their tokens together, and Adam.
@@ -150,22 +199,27 @@ class Trainer:
         for i, batch in enumerate(batches, 1):
             batch = batch.to(self.device)
             last = i == len(batches)  # with it, several processes add up their gradients
-            with nullcontext() if last else self.workers.no_sync(self._forward):
-                with torch.autocast(self.device.type, torch.bfloat16, enabled=self._bf16):
-                    logits = self._forward(batch.src, batch.tgt_in)
-                smoothing, pad_id = self.config.label_smoothing, self.marks["pad_id"]
-                loss, _ = label_smoothing_loss(logits, batch.tgt_out, smoothing, pad_id)
+            with nullcontext() if last else self.workers.no_sync(self._shared):
+                with self._autocast():
+                    loss = self._loss(batch.src, batch.tgt_in, batch.tgt_out)
                 # Times their number, because several processes take the mean of their gradients.
-                (loss / n_tokens * self.workers.size).backward()
+                self.scaler.scale(loss / n_tokens * self.workers.size).backward()
             total += loss.detach()
         if self.config.clip is not None:
+            self.scaler.unscale_(self.optimizer)
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
         self.step += 1
         for group in self.optimizer.param_groups:
             group["lr"] = self.rate
-        self.optimizer.step()
+        self.scaler.step(self.optimizer)  # in float16 the weights stay where a gradient overflowed
+        self.scaler.update()
         self.optimizer.zero_grad()
         return total, n_tokens
+
+    def _autocast(self) -> AbstractContextManager[Any]:
+        if self.precision == "float32":
+            return nullcontext()
+        return torch.autocast(self.device.type, DTYPES[self.precision])
 
     @property
     def rate(self) -> float:
@@ -181,7 +235,8 @@ class Trainer:
         loss = self.recorder.per_token(self.workers.all_reduce(self.recorder.loss_sum()))
         first = self.step - self.recorder.n_steps + 1
         saved = self.run_dir and self.run_dir / CHECKPOINT
-        require_finite(self.model, loss, f"steps {first} and {self.step}", self.config, saved)
+        between, half = f"steps {first} and {self.step}", self.precision == "float16"
+        require_finite(self.model, loss, between, self.config, saved, half)
         self.recorder.report(self.step, self.loader.epoch, loss, self.rate)
 
     def _evaluate(self, evaluate: Callable[[Transformer], Metrics]) -> None:
@@ -189,8 +244,7 @@ class Trainer:
         scores: Metrics = {}
         if self.workers.first:
             self.model.eval()
-            # Whatever random numbers the evaluation draws, training goes on as if it had not.
-            with torch.random.fork_rng([self.device] if self.device.type == "cuda" else []):
+            with rng_restored(self.device):
                 scores = evaluate(self.model)
             self.model.train()
         scores = stopping.scores_for_all(scores, self.config, self.workers)
@@ -208,6 +262,7 @@ class Trainer:
             "model": model_tensors(self.model),
             "adam": {f"{i}.{key}": t for i in moments for key, t in moments[i].items()},
             "rng": self.workers.rng_state(self.device),
+            "scaler": self.scaler.state_dict(),
             **self.loader.state_dict(),
             **self.recorder.state_dict(),
         }
@@ -226,6 +281,8 @@ class Trainer:
             i, _, key = name.partition(".")
             moments.setdefault(int(i), {})[key] = tensor.clone()
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": moments})
+        if self.scaler.is_enabled() and state.get("scaler"):  # else it finds its factor anew
+            self.scaler.load_state_dict(state["scaler"])
         self.recorder.load_state_dict(state)
         self.step = state["step"]
         if not self.workers.set_rng_state(state["rng"], self.device):
@@ -237,7 +294,7 @@ class Trainer:
         # A state from before a setting existed was made with its default.
         before = {**asdict(TrainingConfig(steps=1)), **state["training"]}
         # A cooling run that is to go on for longer cooled too early.
-        may_change = REPORTING if self.config.cooldown else (*REPORTING, "steps")
+        may_change = MAY_CHANGE if self.config.cooldown else (*MAY_CHANGE, "steps")
         require_same(before, asdict(self.config), may_change)
 
     def save(self, path: Path | str) -> None:

@@ -6,11 +6,17 @@ from collections.abc import Sequence
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
-from torch import Tensor
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from transformer.batching import TokenPair, make_batch, token_batches
 from transformer.model import Transformer
 from transformer.text import BOS_ID, EOS_ID
+
+# The logits of 25,000 tokens and a vocabulary of 37,000 are 3.7 GB in float32, and the loss holds
+# four such tensors: logits, their logarithms, and the gradients of both. Of so many numbers at
+# once, half a GB, they take 2 GB.
+MOST_LOGITS = 2**27
 
 
 def label_smoothing_loss(
@@ -40,6 +46,55 @@ def label_smoothing_loss(
         label_smoothing=smoothing,
     )
     return loss, (target != pad_id).sum()
+
+
+class ModelWithLoss(nn.Module):
+    """Tokens in, loss out: what is compiled, and what several processes share.
+
+    In one piece with the model, a compiler need not write the logits in float32 at all. Where
+    nobody compiles and there are many of them, they are computed in slices.
+    """
+
+    def __init__(self, model: Transformer, smoothing: float) -> None:
+        super().__init__()
+        self.model, self.smoothing = model, smoothing
+
+    def forward(
+        self,
+        src: Int[Tensor, "batch src_len"],
+        tgt_in: Int[Tensor, "batch tgt_len"],
+        tgt_out: Int[Tensor, "batch tgt_len"],
+    ) -> Float[Tensor, ""]:
+        """The loss summed over the tokens of `tgt_out` that are not padding."""
+        model, vocab_size = self.model, self.model.config.tgt_vocab_size
+        if torch.compiler.is_compiling() or tgt_out.numel() * vocab_size <= MOST_LOGITS:
+            return self._loss(model(src, tgt_in), tgt_out)
+        hidden = model.decode(tgt_in, model.encode(src), src)
+        return self.in_slices(hidden, tgt_out, max(1, MOST_LOGITS // vocab_size))
+
+    def in_slices(
+        self,
+        hidden: Float[Tensor, "batch tgt_len d_model"],
+        target: Int[Tensor, "batch tgt_len"],
+        size: int,
+    ) -> Float[Tensor, ""]:
+        """The same, with the logits of `size` tokens at a time.
+
+        Those of a slice are thrown away and computed again in the backward pass: one product more,
+        in place of the memory for all of them.
+        """
+        slices = zip(hidden.flatten(0, 1).split(size), target.flatten().split(size), strict=True)
+        losses = [
+            checkpoint(self._loss_of_hidden, *both, use_reentrant=False, preserve_rng_state=False)
+            for both in slices
+        ]
+        return torch.stack(losses).sum()
+
+    def _loss_of_hidden(self, hidden: Tensor, target: Tensor) -> Tensor:
+        return self._loss(self.model.logits(hidden), target)
+
+    def _loss(self, logits: Tensor, target: Tensor) -> Tensor:
+        return label_smoothing_loss(logits, target, self.smoothing, self.model.config.pad_id)[0]
 
 
 def smoothed_targets(

@@ -167,9 +167,16 @@ class Events:
 
 
 def require_finite(
-    model: nn.Module, loss: float, between: str, config: TrainingConfig, checkpoint: Path | None
+    model: nn.Module,
+    loss: float,
+    between: str,
+    config: TrainingConfig,
+    checkpoint: Path | None,
+    half: bool = False,
 ) -> None:
     """Before anything is saved: are loss and weights numbers still?
+
+    `half` says that they are computed in float16.
 
     Raises:
         TrainingError: they are not.
@@ -180,7 +187,8 @@ def require_finite(
         return
     what = "weights are no longer finite" if math.isfinite(loss) else f"loss became {loss}"
     saved = f"; {checkpoint} is from before" if checkpoint and checkpoint.exists() else ""
+    wider = ", or choose --precision float32" if half else ""
     raise TrainingError(
         f"the {what} between {between}{saved}. Lower factor "
-        f"({config.factor}), raise warmup ({config.warmup}) or set clip (1.0)"
+        f"({config.factor}), raise warmup ({config.warmup}) or set clip (1.0){wider}"
     )

@@ -5,8 +5,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 MOST_SEEDS = 2**63  # torch's generators take 64 bits, and each process and restart adds to the seed
-# They decide what a run says and keeps, not the weights of any step.
-REPORTING = ("log_every", "evaluate_every", "checkpoint_every", "keep", "patience")
+# They decide what a run says and keeps, and how a step is computed: the weights of a step stay what
+# they are, but for a rounding where a compiler computes them.
+MAY_CHANGE = (
+    *("log_every", "evaluate_every", "checkpoint_every", "checkpoint_minutes", "keep", "patience"),
+    "compile",
+)
 
 
 @dataclass(frozen=True)
@@ -25,13 +29,16 @@ class TrainingConfig:
         eps: Adam's epsilon (section 5.3).
         label_smoothing: epsilon_ls, the share spread over all tokens (section 5.4).
         clip: the largest norm of the gradient; None leaves it as it is, as the paper does.
-        precision: "bf16" computes in bfloat16 by autocast, weights stay float32; "auto" does so
-            on GPUs that have it.
-        compile: let torch.compile fuse the model's forward and backward pass.
+        precision: "bf16" computes in bfloat16 by autocast, weights stay float32; "float16" also
+            scales the loss; "auto" takes on a GPU what it is fast in.
+        compile: let torch.compile fuse the model's forward and backward pass; by default in long
+            runs on a CUDA GPU.
         seed: of the data's order, of dropout, and of a task's first weights.
         log_every: steps between two lines of the metrics; 0 means only at the end.
         evaluate_every: steps between two evaluations; 0 means only at the end.
         checkpoint_every: steps between two checkpoints; 0 means only at the end.
+        checkpoint_minutes: minutes between two checkpoints, in place of steps (section 6.1: 10);
+            looked at when the run reports; 0 means by steps.
         keep: of so many of the last checkpoints the weights stay, to be averaged (section 6.1).
         patience: stop after so many evaluations without a better one; 0 means never.
         stop_on: what "better" means: "bleu", or the "loss" on the sentences evaluated.
@@ -47,12 +54,13 @@ class TrainingConfig:
     eps: float = 1e-9
     label_smoothing: float = 0.1
     clip: float | None = None
-    precision: Literal["auto", "float32", "bf16"] = "auto"
-    compile: bool = False
+    precision: Literal["auto", "float32", "bf16", "float16"] = "auto"
+    compile: bool | None = None
     seed: int = 0
     log_every: int = 50
     evaluate_every: int = 0
     checkpoint_every: int = 500
+    checkpoint_minutes: float = 0.0
     keep: int = 0
     patience: int = 0
     stop_on: Literal["bleu", "loss"] = "bleu"
@@ -85,5 +93,16 @@ class TrainingConfig:
             )
         if self.stop_on not in ("bleu", "loss"):
             raise ValueError(f"stop_on ({self.stop_on!r}) must be bleu or loss")
-        if self.precision not in ("auto", "float32", "bf16"):
-            raise ValueError(f"precision ({self.precision!r}) must be auto, float32 or bf16")
+        if not 0 <= self.checkpoint_minutes < math.inf:
+            raise ValueError(
+                f"checkpoint_minutes ({self.checkpoint_minutes}) must be a finite number from 0 up"
+            )
+        if self.checkpoint_minutes and not self.log_every:
+            raise ValueError(
+                f"checkpoint_minutes ({self.checkpoint_minutes}) are looked at when the run "
+                "reports, and it does so only at the end; set log_every too"
+            )
+        if self.precision not in ("auto", "float32", "bf16", "float16"):
+            raise ValueError(
+                f"precision ({self.precision!r}) must be auto, float32, bf16 or float16"
+            )

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
-from transformer.training.settings import REPORTING
+from transformer.training.settings import MAY_CHANGE
 from transformer.weights import CheckpointError, load_tensors, save_tensors
 
 State = dict[str, Any]
@@ -53,6 +53,6 @@ def require_same(
         if key not in may_change and before.get(key) != value:
             raise CheckpointError(
                 f"the state was made with {key}={before.get(key)}, not {value}; resume with the "
-                f"same settings (only {', '.join(REPORTING)} may change, and steps where there is "
+                f"same settings (only {', '.join(MAY_CHANGE)} may change, and steps where there is "
                 "no cooldown), or use a new folder"
             )

@@ -32,6 +32,7 @@ from transformer.training import (
     padding_share,
     token_batches,
 )
+from transformer.training.hardware import DTYPES
 
 SHAPE: dict[str, Any] = {"n_layers": 3, "d_model": 256, "d_ff": 1024, "n_heads": 4, "dropout": 0.1}
 SMOOTHING = 0.1
@@ -131,7 +132,7 @@ def epoch(
 
     def train() -> float:
         for batch in batches:
-            with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16"):
+            with torch.autocast(device.type, DTYPES[precision], enabled=precision != "float32"):
                 value = loss(model, batch)
             value.backward()
             optimizer.step()

@@ -366,11 +366,49 @@ def test_the_formula_counts_the_operations_that_torch_counts() -> None:
         ("Tesla T4", 65.0),
         ("NVIDIA L4", 121.0),
         ("NVIDIA L40S", None),
+        ("NVIDIA A100-SXM4-80GB MIG 3g.40gb", None),
         ("Some GPU", None),
     ],
 )
 def test_the_peak_is_looked_up_by_the_name_of_the_device(name: str, tera: float | None) -> None:
     assert gpu.peak(name) == (tera and tera * 1e12)
+
+
+@pytest.mark.parametrize(
+    ("bf16", "capability", "precision"),
+    [(True, (9, 0), "bf16"), (False, (7, 5), "float16"), (False, (6, 1), None)],
+)
+def test_a_gpu_is_measured_in_the_16_bits_that_it_has_units_for(
+    monkeypatch: pytest.MonkeyPatch, bf16: bool, capability: Any, precision: str | None
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: bf16)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
+    if precision is None:
+        with pytest.raises(record.LeftOutError, match="has no units for 16 bits"):
+            gpu.sixteen_bits(torch.device("cuda"))
+    else:
+        assert gpu.sixteen_bits(torch.device("cuda")) == precision
+
+
+def test_the_sentences_of_a_measured_run_have_the_lengths_that_they_are_said_to_have() -> None:
+    pairs = gpu.random_pairs(3000, 50)
+    lengths = [len(side) for pair in pairs for side in pair]
+    assert sum(lengths) / len(lengths) == pytest.approx(gpu.LENGTH, rel=0.05)
+    assert len(set(lengths)) > 50
+    assert all(4 <= token < 50 for pair in pairs[:100] for side in pair for token in side)
+
+
+def test_what_the_driver_says_is_recorded_by_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert gpu.device_settings(torch.device("cuda")) == {}
+    program = tmp_path / "nvidia-smi"
+    program.write_text("#!/bin/sh\necho '570.1, 1980 MHz, 1980 MHz, 700.00 W, Disabled'\n")
+    program.chmod(0o755)
+    said = gpu.device_settings(torch.device("cuda"))
+    assert (said["driver_version"], said["power.limit"]) == ("570.1", "700.00 W")
+    assert said["mig.mode.current"] == "Disabled"
 
 
 @pytest.mark.slow
@@ -381,11 +419,13 @@ def test_what_a_gpu_measures_runs_in_small_on_the_processor(
     monkeypatch.setattr(decoding_peers, "SHAPE", TINY)
     monkeypatch.setattr(decoding_peers, "opened", lambda *_: nullcontext(competitors))
     # The checks of shapes do not compile; tests/test_compile_and_export.py compiles without them.
-    monkeypatch.setattr(torch, "compile", lambda model: model)
+    compiled = []
+    monkeypatch.setattr(torch, "compile", lambda m, **how: (compiled.append(how), m)[1])
     result = gpu.measure(
-        small_config(dropout=0.1, max_len=64),
-        "cpu",
+        small_config(dropout=0.1, max_len=256),
+        torch.device("cpu"),
         name,
+        "bf16",
         max_tokens=200,
         n_parts=2,
         rounds=1,
@@ -399,6 +439,10 @@ def test_what_a_gpu_measures_runs_in_small_on_the_processor(
         assert r["flops_per_second"] * r["seconds"] == pytest.approx(flops)
         known = r["utilisation"] is not None
         assert known == (name == "NVIDIA H200")
+    # The same program in the benchmark and in the Trainer: one for all shapes.
+    assert compiled == [{"dynamic": True}] * 2
+    assert [r["model"] for r in result["runs"]] == ["as written", "compiled"]
+    assert all(r["target_tokens_per_second"] > 0 for r in result["runs"])
     text = gpu.table(result)
     assert ("of 990 TFLOP/s" in text) == (name == "NVIDIA H200")
     assert ("no peak known" in text) == (name == "Some GPU")

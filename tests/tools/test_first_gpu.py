@@ -1,0 +1,70 @@
+"""What is to run first on a GPU runs, in small, on a CPU; and goes on where it was stopped."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from tools import first_gpu
+
+
+def test_without_a_gpu_it_says_so_and_starts_nothing(monkeypatch, tmp_path, capsys) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert first_gpu.main([str(tmp_path / "out"), "--data", str(tmp_path)]) == 1
+    assert "no CUDA GPU here" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_parts_are_in_order_and_leave_records(tmp_path: Path) -> None:
+    parts = first_gpu.parts(tmp_path, tmp_path / "data", tiny=False)
+    assert [part.name for part in parts] == [
+        "tests",
+        "benchmark",
+        "multi30k-train",
+        "multi30k-average",
+        "multi30k-evaluate",
+        "iwslt16-train",
+        "iwslt16-average",
+        "iwslt16-evaluate",
+    ]
+    assert "tests/test_cuda.py" in parts[0].command
+    assert str(tmp_path / "gpu.json") in parts[1].command
+    assert {"--keep", "--epochs", "--dropout"} <= {*parts[2].command}
+
+
+@pytest.mark.slow
+def test_in_small_all_of_it_runs_here_and_nothing_twice(corpora: Path, tmp_path, capsys) -> None:
+    command = [str(tmp_path / "out"), "--data", str(corpora), "--tiny"]
+    assert first_gpu.main([*command, "--minutes", "0"]) == 2
+    assert "no time left; the same command goes on from here" in capsys.readouterr().out
+
+    def log(name: str) -> str:
+        return (tmp_path / "out" / f"{name}.log").read_text("utf-8")
+
+    ended = first_gpu.main(command)
+    said = capsys.readouterr().out
+    assert ended == 0, said
+    progress = json.loads((tmp_path / "out" / "progress.json").read_text("utf-8"))
+    names = [part.name for part in first_gpu.parts(tmp_path / "out", corpora, tiny=True)]
+    assert [progress[name]["status"] for name in names] == [0] * len(names)
+    assert {"commit", "versions", "hardware"} <= progress["record"].keys()
+    assert "beam 4: BLEU" in log("multi30k-evaluate")
+    assert "passed" in log("tests")
+
+    assert first_gpu.main(command) == 0
+    assert capsys.readouterr().out.count("done before") == len(names)
+
+
+def test_a_run_that_was_begun_is_resumed(tmp_path: Path) -> None:
+    part = first_gpu.Part("x-train", ("-m", "transformer", "train", "x"), tmp_path)
+    assert "--resume" not in part.arguments()
+    (tmp_path / "config.json").write_text("{}")
+    assert part.arguments()[-1] == "--resume"
+
+
+def test_a_part_that_takes_too_long_is_stopped_and_says_so(tmp_path: Path) -> None:
+    sleeping = first_gpu.Part("sleep", ("-c", "import time; print('began'); time.sleep(60)"))
+    assert first_gpu.work(sleeping, tmp_path / "log", 3.0) == 124
+    failing = first_gpu.Part("fail", ("-c", "raise SystemExit(7)"))
+    assert first_gpu.work(failing, tmp_path / "log", 30.0) == 7

@@ -1,0 +1,140 @@
+"""What is run first on a GPU, in order, each part with a record, within half an hour of an H200.
+
+Use: python -m tools.first_gpu OUT --data FOLDER [--minutes 30]
+
+FOLDER holds `multi30k/` and `iwslt16/`, as TRANSFORMER_TEST_DATA does for the tests. OUT gets
+`progress.json`, a log of each part, the benchmark and the runs. The same command goes on where the
+last one stopped: what is done stays done, a run is resumed from its checkpoint.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from transformer.files import write_atomically
+from transformer.runtime import pick_device, provenance
+
+ROOT = Path(__file__).resolve().parents[1]
+TRAIN = ("-m", "transformer", "train")
+# A few steps of a tiny model: that everything runs, also where there is no GPU.
+TINY = "--steps 4 --vocab-size 400 --d-model 16 --d-ff 16 --n-heads 2 --n-layers 1"
+TINY += " --max-tokens 256 --checkpoint-every 2 --evaluate-sentences 2 --log-every 1"
+# With these the book's model reached BLEU 38 on a processor; the talks have their recipe as it is.
+CAPTIONS = "--epochs 20 --dropout 0.25 --keep 5"
+TALKS = "--keep 5"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A command that leaves a record.
+
+    Attributes:
+        name: of the part and of its log.
+        command: what Python is given.
+        run: the run folder that a training fills; it is resumed if there is one.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    run: Path | None = None
+
+    def arguments(self) -> list[str]:
+        """The whole command."""
+        begun = self.run is not None and (self.run / "config.json").exists()
+        return [sys.executable, *self.command, *(["--resume"] if begun else [])]
+
+
+def parts(out: Path, data: Path, tiny: bool) -> list[Part]:
+    """All of them, the most telling first: what is wrong shows before time is spent."""
+    found = [
+        Part("tests", ("-m", "pytest", "-q", "-rs", "tests/test_cuda.py")),
+        Part("benchmark", ("-m", "benchmarks", "gpu", "--out", str(out / "gpu.json"))),
+    ]
+    if tiny:  # the whole test file takes minutes on a processor, the benchmark needs a GPU
+        found = [Part("tests", (*found[0].command, "-k", "learns and float32"))]
+    for name, recipe in (("multi30k", CAPTIONS), ("iwslt16", TALKS)):
+        run = out / name
+        last = 2 if tiny else 5
+        options = f"{TINY} --keep 2" if tiny else recipe
+        place = ("--out", str(run), "--data", str(data / name))
+        averaged = ("-m", "transformer", "average", str(run), "--last", str(last))
+        scored = ("-m", "transformer", "evaluate", str(run / f"average-{last}"), "--beam", "4")
+        found += [
+            Part(f"{name}-train", (*TRAIN, name, *options.split(), *place), run),
+            Part(f"{name}-average", averaged),
+            Part(f"{name}-evaluate", (*scored, "--data", str(data / name))),
+        ]
+    return found
+
+
+def work(part: Part, log: Path, seconds: float) -> int:
+    """Run a part for at most so long; its exit status, 124 where the time was over.
+
+    A training that is stopped goes on from its last checkpoint the next time.
+    """
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    with log.open("ab") as file:
+        try:
+            return subprocess.run(
+                part.arguments(),
+                cwd=ROOT,
+                env=environment,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                timeout=seconds,
+                check=False,
+            ).returncode
+        except subprocess.TimeoutExpired:
+            return 124
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; returns 0 when all is done, 1 when a part failed, 2 when time is over."""
+    parser = argparse.ArgumentParser(prog="python -m tools.first_gpu", description=__doc__)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--data", type=Path, required=True, help="holds multi30k/ and iwslt16/")
+    parser.add_argument("--minutes", type=float, default=30.0, help="for all parts together")
+    parser.add_argument("--tiny", action="store_true", help="only see that it runs, on any device")
+    options = parser.parse_args(arguments)
+    if not options.tiny and not torch.cuda.is_available():
+        print("There is no CUDA GPU here; --tiny shows that the parts run.", file=sys.stderr)
+        return 1
+    out, data = options.out.resolve(), options.data.resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    end = time.monotonic() + 60 * options.minutes
+    kept = out / "progress.json"
+    progress: dict[str, Any] = json.loads(kept.read_text("utf-8")) if kept.exists() else {}
+    progress["record"] = provenance(pick_device())
+    status = 0
+    for part in parts(out, data, options.tiny):
+        if progress.get(part.name, {}).get("status") == 0:
+            print(f"{part.name}: done before")
+            continue
+        left = end - time.monotonic()
+        if left <= 0:
+            print(f"{part.name}: no time left; the same command goes on from here")
+            return 2
+        began = time.monotonic()
+        code = work(part, out / f"{part.name}.log", left)
+        seconds = round(time.monotonic() - began, 1)
+        progress[part.name] = {
+            "status": code,
+            "seconds": seconds,
+            "command": " ".join(part.command),
+        }
+        write_atomically(kept, (json.dumps(progress, indent=2) + "\n").encode())
+        print(f"{part.name}: status {code} after {seconds} s; {part.name}.log", flush=True)
+        status = status or (2 if code == 124 else int(code != 0))
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

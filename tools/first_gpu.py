@@ -64,11 +64,11 @@ def parts(out: Path, data: Path, tiny: bool) -> list[Part]:
         run = out / name
         last = 2 if tiny else 5
         options = f"{TINY} --keep 2" if tiny else recipe
-        place = ("--out", str(run), "--data", str(data / name))
+        folders = ("--out", str(run), "--data", str(data / name))
         averaged = ("-m", "transformer", "average", str(run), "--last", str(last))
         scored = ("-m", "transformer", "evaluate", str(run / f"average-{last}"), "--beam", "4")
         found += [
-            Part(f"{name}-train", (*TRAIN, name, *options.split(), *place), run),
+            Part(f"{name}-train", (*TRAIN, name, *options.split(), *folders), run),
             Part(f"{name}-average", averaged),
             Part(f"{name}-evaluate", (*scored, "--data", str(data / name))),
         ]

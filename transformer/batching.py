@@ -118,7 +118,8 @@ def make_batch(
     tgt_in[:, 0] = bos_id
     src[rows, lengths.src - 1] = eos_id
     tgt_out[rows, lengths.tgt - 1] = eos_id
-    return Batch(*map(torch.from_numpy, (src, tgt_in, tgt_out)), int(lengths.tgt.sum()))
+    as_tensor, n_tokens = torch.from_numpy, int(lengths.tgt.sum())
+    return Batch(as_tensor(src), as_tensor(tgt_in), as_tensor(tgt_out), n_tokens)
 
 
 def pad(rows: Sequence[Sequence[int]], pad_id: int) -> Int[Tensor, "batch len"]:

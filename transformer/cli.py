@@ -151,7 +151,7 @@ def train(
     typer.echo(f"{why_ended(metrics, built.training)}; {parameters:,} parameters in {out}")
     for line in _score(translator, built.splits if score else {}, out):
         typer.echo(line)
-    example = built.tokenizer.decode(min((source for source, _ in built.pairs[:50]), key=len))
+    example = built.tokenizer.decode(min(([*source] for source, _ in built.pairs[:50]), key=len))
     typer.echo(f"Try it: echo {shlex.quote(example)} | python -m transformer translate {out}")
 
 

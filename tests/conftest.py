@@ -6,6 +6,7 @@ texts: they have no tensors, mypy knows their types, and millions of small calls
 sentence of toy German made) would take several times as long.
 """
 
+import gzip
 import os
 from collections.abc import Generator, Iterator
 from itertools import groupby, islice
@@ -86,6 +87,17 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tests.data.excerpt import write_excerpt
 
     return named_data() or write_excerpt(tmp_path_factory.mktemp("corpora"))
+
+
+@pytest.fixture(scope="session")
+def few_captions(corpora: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The captions' folder with the first thousand pairs to train on: subwords in a second."""
+    folder = tmp_path_factory.mktemp("few_captions")
+    for path in (corpora / "multi30k").glob("*.gz"):
+        with gzip.open(path, "rt", encoding="utf-8", newline="\n") as whole:
+            lines = list(islice(whole, 1000))
+        (folder / path.name).write_bytes(gzip.compress("".join(lines).encode(), 1))
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -113,6 +113,7 @@ def test_less_than_5_per_cent_of_padding_in_the_batches_of_a_run(real_data, corp
     assert padding_share(made, 0) < 0.05
 
 
+@pytest.mark.slow
 def test_sides_that_differ_are_sorted_by_both():
     rng = random.Random(0)
     pairs = [([5] * rng.randint(1, 30), [5] * rng.randint(1, 30)) for _ in range(20_000)]

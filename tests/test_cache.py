@@ -37,6 +37,7 @@ def step_by_step(model, src, tgt, cache):
     )
 
 
+@pytest.mark.slow
 @given(
     seeds,
     st.lists(st.integers(1, 6), min_size=1, max_size=3),

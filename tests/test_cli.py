@@ -400,10 +400,10 @@ def test_a_run_without_its_end_cannot_translate(copy_run: Path, tmp_path) -> Non
 
 @pytest.mark.slow
 def test_a_killed_multi30k_run_ends_with_the_weights_of_one_that_was_not(
-    corpora: Path, tmp_path
+    few_captions: Path, tmp_path
 ) -> None:
     """A corpus in files, killed with SIGKILL between and during checkpoints, and resumed."""
-    command = ["train", "multi30k", "--data", str(corpora / "multi30k"), "--steps", "30", *TINY]
+    command = ["train", "multi30k", "--data", str(few_captions), "--steps", "30", *TINY]
     command += ["--checkpoint-every", "3", "--max-tokens", "256", "--evaluate-every", "20"]
     command += ["--dropout", "0.1", "--evaluate-sentences", "2", "--no-score"]
     whole, broken = tmp_path / "whole", tmp_path / "broken"
@@ -434,6 +434,7 @@ def test_a_killed_multi30k_run_ends_with_the_weights_of_one_that_was_not(
         assert tensor.equal(found[name]), name
 
 
+@pytest.mark.slow
 def test_settings_of_a_file_are_overridden_by_options(copy_run: Path, tmp_path) -> None:
     """A run's own config.json, and YAML by hand."""
     config = str(copy_run / "config.json")
@@ -533,6 +534,7 @@ def test_the_place_of_data_is_refused_where_a_run_made_its_own(copy_run: Path) -
     assert "the task copy makes its own data; leave out --data" in unframed(done.stderr)
 
 
+@pytest.mark.slow
 def test_a_line_that_is_no_utf8_is_named(copy_run: Path, tmp_path) -> None:
     """Bytes of a file, and of the standard input of a process."""
     content = "1 2\nüber\n".encode("latin-1")
@@ -550,6 +552,7 @@ def test_a_line_that_is_no_utf8_is_named(copy_run: Path, tmp_path) -> None:
     assert process.stderr.strip() == sentence
 
 
+@pytest.mark.slow
 def test_a_run_that_is_interrupted_says_how_it_goes_on(tmp_path) -> None:
     folder = tmp_path / "run"
     process = subprocess.Popen(

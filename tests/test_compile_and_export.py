@@ -68,6 +68,7 @@ def test_forward_compiles_without_a_graph_break(small: torch.nn.Module, dynamic:
     assert all(parameter.grad is not None for parameter in model.parameters())
 
 
+@pytest.mark.slow
 @of_kind("post")
 def test_one_compiled_graph_serves_all_shapes(small: torch.nn.Module) -> None:
     graphs: list[torch.fx.GraphModule] = []
@@ -83,6 +84,7 @@ def test_one_compiled_graph_serves_all_shapes(small: torch.nn.Module) -> None:
     assert len(graphs) == 1
 
 
+@pytest.mark.slow
 @of_kind("post")
 def test_exported_graph_takes_other_batches_and_lengths(small: torch.nn.Module) -> None:
     model = small.double()

@@ -121,6 +121,7 @@ def test_the_core_can_be_read_in_one_sitting() -> None:
     assert len(lines) <= CORE_LINES
 
 
+@pytest.mark.slow
 def test_importing_the_model_pulls_in_nothing_heavy() -> None:
     code = "import sys; from transformer import Transformer, TransformerConfig; print(*sys.modules)"
     done = subprocess.run(

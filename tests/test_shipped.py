@@ -60,6 +60,7 @@ def test_it_has_learned_what_it_needs_for_35_bleu() -> None:
     assert scores[f"{TEST} beam 4"]["n_sentences"] == 1000
 
 
+@pytest.mark.slow
 def test_the_toy_model_has_learned_its_task() -> None:
     name, splits = "test_combinations", toy_german_splits(toy_german(n_train=10_000))
     said = json.loads((shipped_folder("toy_german") / "scores.json").read_text())[name]

@@ -59,6 +59,7 @@ def test_no_file_of_tests_is_imported_by_another() -> None:
     assert [pair for pair in pairs if re.search(r"\btest_", pair[1])] == []
 
 
+@pytest.mark.slow
 def test_a_test_that_reaches_the_browser_can_be_left_out_by_marker(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(
         "from tests.conftest import pytest_collection_modifyitems\n"
@@ -112,6 +113,7 @@ def test_each_worker_begins_with_slow_tests_and_keeps_a_files_together(workers: 
     assert sum(map(len, files)) == 3
 
 
+@pytest.mark.slow
 def test_a_program_that_hangs_is_ended_with_its_children(tmp_path: Path) -> None:
     started = tmp_path / "started"
     program = f"sleep 60 & echo $! > {started}.part; mv {started}.part {started}; wait"

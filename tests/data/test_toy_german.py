@@ -153,6 +153,7 @@ def readings_of(phrase: tuple[str, ...]) -> set[str]:
     return possible
 
 
+@pytest.mark.slow
 def test_article_adjective_and_noun_agree_in_gender_number_and_case(
     pairs: list[SentencePair],
 ) -> None:
@@ -280,6 +281,7 @@ def test_verb_and_subject_agree(pairs: list[SentencePair]) -> None:
 # --- Translation and alignment
 
 
+@pytest.mark.slow
 def test_no_german_sentence_has_two_translations() -> None:
     rng = random.Random(7)
     found: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -461,6 +463,7 @@ def test_impossible_lengths_are_refused(low: int, high: int) -> None:
         generate(random.Random(0), min_words=low, max_words=high)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("low", "high"), [(4, 4), (9, 9), (24, 24)])
 def test_lengths_asked_for_are_kept(low: int, high: int) -> None:
     rng = random.Random(1)

@@ -99,6 +99,7 @@ def test_finds_what_a_loop_over_the_whole_model_finds_for_each_sentence_alone(
         assert hypothesis.score == pytest.approx(score, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_the_random_models_of_these_tests_put_the_search_to_work():
     # Sentences that end, at different lengths, and such that do not, with different tokens in
     # them: else the tests above would prove little.
@@ -121,6 +122,7 @@ def test_a_sentence_alone_is_translated_as_in_a_batch(use_cache):
     assert_same_hypotheses(together, alone)
 
 
+@pytest.mark.slow
 @given(seeds, sentence_lengths)
 @settings(max_examples=25)
 def test_the_score_is_what_teacher_forcing_gives_the_tokens(seed, lengths):

@@ -100,6 +100,7 @@ def test_a_score_is_the_models_own_whatever_the_settings():
     assert ended
 
 
+@pytest.mark.slow
 def test_only_likely_tokens_are_drawn():
     model, row = decided_model(12), torch.tensor([[3, 4, 2]])
     with torch.no_grad():

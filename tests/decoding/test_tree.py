@@ -51,6 +51,7 @@ def test_the_best_finished_nodes_are_the_searchs_result(beam_size, alpha, eos_id
         assert cut < N_SENTENCES
 
 
+@pytest.mark.slow
 def test_every_nodes_numbers_are_the_models():
     model, src, _, tree = searched()
     for i in range(N_SENTENCES):

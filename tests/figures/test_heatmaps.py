@@ -156,6 +156,7 @@ def test_heatmap_names_the_query_whose_weights_are_nan():
         attention_heatmap(weights, QUERIES, KEYS)
 
 
+@pytest.mark.slow
 def test_heads_get_one_panel_each_and_one_row_a_layer():
     layers = {"encoder": np.zeros((3, 2, 3)), "decoder": np.ones((3, 2, 3))}
     figure = attention_heads(layers, QUERIES, KEYS)

@@ -81,6 +81,7 @@ def test_the_recipe_is_four_files() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sentence",
     [

@@ -38,6 +38,7 @@ def small_toy_german_task(**settings: Any) -> Task:
     return toy_german_task(corpus=small_corpus(), **settings)
 
 
+@pytest.mark.slow
 def test_toy_german_has_a_word_for_everything() -> None:
     corpus = small_corpus()
     task = toy_german_task(corpus=corpus)
@@ -51,23 +52,24 @@ def test_toy_german_has_a_word_for_everything() -> None:
             assert task.tokenizer.decode(task.tokenizer.encode(line)) == line
 
 
-def test_multi30k_recipe_counts_epochs_in_steps(corpora) -> None:
+@pytest.mark.slow
+def test_multi30k_recipe_counts_epochs_in_steps(few_captions) -> None:
     one, two = (
-        multi30k_task(corpora / "multi30k", training={"epochs": epochs}).training
-        for epochs in (1, 2)
+        multi30k_task(few_captions, training={"epochs": epochs}).training for epochs in (1, 2)
     )
     assert two.steps == pytest.approx(2 * one.steps, abs=1)
     assert one.evaluate_every == one.steps
-    accumulated = multi30k_task(corpora / "multi30k", training={"epochs": 1, "accumulate": 4})
+    accumulated = multi30k_task(few_captions, training={"epochs": 1, "accumulate": 4})
     assert accumulated.training.steps == pytest.approx(one.steps / 4, abs=1)
 
 
-def test_steps_override_epochs(corpora) -> None:
-    task = multi30k_task(corpora / "multi30k", training={"steps": 7})
+def test_steps_override_epochs(few_captions) -> None:
+    task = multi30k_task(few_captions, training={"steps": 7})
     assert task.training.steps == 7
-    assert multi30k_splits(corpora / "multi30k") == task.splits
+    assert multi30k_splits(few_captions) == task.splits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", [copy_task, small_toy_german_task])
 def test_epochs_stand_in_place_of_the_recipes_steps(task) -> None:
     half, whole = (task(training={"epochs": epochs}).training for epochs in (0.5, 1))
@@ -76,6 +78,7 @@ def test_epochs_stand_in_place_of_the_recipes_steps(task) -> None:
     assert whole.evaluate_every == whole.steps
 
 
+@pytest.mark.slow
 def test_steps_and_epochs_together_are_refused() -> None:
     with pytest.raises(ValueError, match="set one of them"):
         copy_task(training={"steps": 7, "epochs": 1})
@@ -100,6 +103,7 @@ def test_settings_of_the_model_override_the_recipe() -> None:
     assert (model.config.n_layers, model.config.norm, task.training.seed) == (3, "post", 5)
 
 
+@pytest.mark.slow
 def test_the_seed_decides_the_first_weights() -> None:
     first, same, other = (
         copy_task(training={"seed": seed}).build_model().output.weight for seed in (1, 1, 2)

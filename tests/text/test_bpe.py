@@ -72,6 +72,7 @@ def test_the_example_of_sennrich_by_hand() -> None:
     assert apply_merges("lower▁", [step.pair for step in steps[:4]]) == ("low", "er▁")
 
 
+@pytest.mark.slow
 @given(counts=counted, n_merges=st.integers(0, 40))
 @example(counts={"aaaa": 1, "aaaaa": 2, "aa": 1}, n_merges=9)
 @example(counts={"abab": 1, "ba": 2}, n_merges=9)

@@ -34,6 +34,7 @@ def train():
     return train
 
 
+@pytest.mark.slow
 def test_the_last_checkpoints_weights_are_kept(train, tmp_path):
     train(tmp_path / "run", 18)
     kept = kept_weights(tmp_path / "run")

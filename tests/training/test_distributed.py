@@ -22,7 +22,8 @@ ROOT = Path(__file__).parents[2]
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
 
 
-@pytest.fixture(scope="module", params=[2, 4])
+# Four by night: their programs alone take a quarter of a minute to begin.
+@pytest.fixture(scope="module", params=[2, pytest.param(4, marks=pytest.mark.nightly)])
 def done(request, tmp_path_factory):
     """(number of processes, the folder in which they left what they came to)."""
     folder = tmp_path_factory.mktemp(f"workers{request.param}")

@@ -267,6 +267,7 @@ def draw_numbers(model):
     return {"drawn": float(torch.rand(()) > 2)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("stop", "accumulate"), [(10, 1), (23, 3)])
 def test_a_resumed_run_is_the_uninterrupted_run_to_the_last_bit(tmp_path, accumulate, stop):
     # An epoch has about 9 batches, so the 40 steps cross several, and a stop lies within one.
@@ -349,6 +350,7 @@ def test_resuming_with_other_settings_is_an_error(tmp_path, change, named):
     assert other.step == 0
 
 
+@pytest.mark.slow
 def test_a_state_can_be_handed_over_without_a_file():
     straight, first = small_trainer(steps=30), small_trainer(steps=15)
     straight.train()
@@ -370,6 +372,7 @@ def test_a_state_of_another_setting_is_refused_without_a_file():
         small_trainer().load_state_dict(state)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rng_of", ["one process", "before there were several"])
 def test_a_checkpoint_is_laid_out_as_ever_so_that_earlier_ones_can_be_resumed(tmp_path, rng_of):
     # Written down by name here, because runs that were begun by an earlier version hold this.

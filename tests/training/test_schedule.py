@@ -69,6 +69,7 @@ def test_sizes_below_1_are_errors(d_model, warmup, name):
         noam_rate(1, d_model, warmup)
 
 
+@pytest.mark.slow
 @given(st.integers(1, 10_000), st.floats(0.01, 1.0))
 def test_the_cooldown_falls_in_equal_steps_to_the_last_one(n, share):
     shares = [linear_cooldown(step, n, share) for step in range(1, n + 1)]

@@ -137,6 +137,7 @@ def test_the_best_is_a_run_that_translates(tmp_path):
 # Resuming ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("killed_after", [8, 12, 13])
 def test_a_resumed_run_stops_where_it_would_have_stopped(tmp_path, killed_after):
     """The best evaluation is at step 8: killed right after it, after a worse one, and between."""

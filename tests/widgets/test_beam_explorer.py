@@ -259,6 +259,7 @@ def test_hostile_tokens_stay_text(show):
     one.twin().canvas.draw()
 
 
+@pytest.mark.slow
 def test_python_has_the_numbers_of_the_model_and_of_the_search():
     one, model = explorer(beam_size=4, example=1), translator().model
     one.step = one.n_steps

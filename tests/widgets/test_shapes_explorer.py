@@ -274,6 +274,7 @@ def test_a_part_that_is_not_there_is_named():
         ShapesExplorer().measured("decoder")
 
 
+@pytest.mark.slow
 def test_the_twin_writes_the_same_shapes():
     widget = ShapesExplorer(**SETTINGS[0])
     texts = " ".join(text.get_text() for text in widget.twin().axes[0].texts)

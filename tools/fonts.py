@@ -41,6 +41,8 @@ ITALICS = {
     **{chr(ord("α") + i): chr(0x1D6FC + i) for i in range(25)},
     "h": "\N{PLANCK CONSTANT}",
 }
+# What a font says of itself: its copyright and names, its address, its licence and where that is.
+NAMES = [*range(7), 11, 13, 14]
 # The names of variables that formulas to come may show without a new cut: 2 kB.
 SPARE = {ord(slanted) for letter, slanted in ITALICS.items() if letter.islower() or letter < "a"}
 
@@ -120,7 +122,9 @@ def cut(source: Path, target: Path, codes: Iterable[int], family: str) -> None:
 
     The licence of the fonts reserves their names for the whole ones.
     """
-    options = subset.Options(flavor="woff2", notdef_outline=True, layout_features=["*"])
+    options = subset.Options(
+        flavor="woff2", notdef_outline=True, layout_features=["*"], name_IDs=NAMES
+    )
     subsetter = subset.Subsetter(options)
     subsetter.populate(unicodes=codes)
     with subset.load_font(str(source), options) as font:

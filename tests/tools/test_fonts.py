@@ -83,6 +83,20 @@ def test_a_cut_font_has_these_letters_another_name_and_the_same_bytes_again(tmp_
     with TTFont(tmp_path / "one.woff2") as font:
         names = {record.nameID: record.toUnicode() for record in font["name"].names}
     assert names[1] == names[4] == "Book Icons"
+    assert names[11] == "https://fontawesome.com"
+
+
+def test_a_cut_font_says_under_which_licence_it_is(tmp_path: Path) -> None:
+    """As far as its source says so; the committed ones too."""
+    for name, source in (fonts.ICONS | fonts.MATHS).items():
+        with TTFont(source) as whole:
+            said = {
+                r.nameID: r.toUnicode() for r in whole["name"].names if r.nameID in (0, 11, 13, 14)
+            }
+        with TTFont(fonts.OURS / name) as font:
+            kept = {r.nameID: r.toUnicode() for r in font["name"].names}
+        assert said.items() <= kept.items()
+    assert "stixfonts" in kept[14] and "license" in kept[13].lower()
 
 
 def test_the_committed_fonts_are_small_and_have_room_for_other_variables() -> None:

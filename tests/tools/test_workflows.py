@@ -199,3 +199,15 @@ def test_ci_uses_the_real_corpora_that_lie_beside_the_clone(tmp_path: Path) -> N
     (tmp_path / "shared/data").mkdir(parents=True)
     assert said() == f"test on {tmp_path / 'shared/data'}"
     assert said(TRANSFORMER_TEST_DATA="/elsewhere") == "test on /elsewhere"
+
+
+def test_every_night_the_notebooks_run_with_what_colab_has_that_day() -> None:
+    job = JOBS["nightly.yml colab"]
+    assert job["strategy"]["matrix"]["python"] == ["3.11", "3.12", "3.13"]
+    commands = scripts("nightly.yml colab").splitlines()
+    renews, runs = (
+        next(i for i, line in enumerate(commands) if line.startswith(f".venv/bin/python -m {part}"))
+        for part in ("tools.colab --renew", "tools.colab --python")
+    )
+    assert renews < runs
+    assert job["env"]["COLAB_PYTHON"] == "python${{ matrix.python }}"

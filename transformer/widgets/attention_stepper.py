@@ -49,9 +49,9 @@ class AttentionStepper(Widget):
         "numbers of each step. Without the division, a large d_k drives the weights to 0 and 1 "
         "and the gradient of the softmax to 0."
     ).tag(sync=True)
-    query: traitlets.List[Any] = traitlets.List().tag(sync=True)
-    key: traitlets.List[Any] = traitlets.List().tag(sync=True)
-    value: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    query: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
+    key: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
+    value: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
     tokens = traitlets.List(traitlets.Unicode()).tag(sync=True)
     step = traitlets.Int(1, min=1, max=6).tag(sync=True)
     d_k = traitlets.Int(4, min=1).tag(sync=True)

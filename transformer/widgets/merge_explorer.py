@@ -50,7 +50,7 @@ class MergeExplorer(Widget):
         "occurs, and the merges, each of which joins the most frequent pair."
     ).tag(sync=True)
     constants = handed_over(most_words=MOST_WORDS, most_letters=MOST_LETTERS, most_count=MOST_COUNT)
-    words: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    words: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
     mark = traitlets.Enum(MARKS, "end").tag(sync=True)
     step = traitlets.Int(0, min=0).tag(sync=True)
     new_word = traitlets.Unicode("lower").tag(sync=True)

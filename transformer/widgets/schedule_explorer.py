@@ -34,7 +34,7 @@ class ScheduleExplorer(Widget):
     d_model = traitlets.Int(512, min=1).tag(sync=True)
     warmup = traitlets.Int(4000, min=1).tag(sync=True)
     factor = Number(1.0, min=0.0).tag(sync=True)
-    kept: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    kept: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
     steps = traitlets.Int(20_000, min=2).tag(sync=True)
     step = traitlets.Int(4000, min=1).tag(sync=True)
 

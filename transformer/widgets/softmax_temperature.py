@@ -11,7 +11,7 @@ from transformer.widgets.base import Number, Widget
 class SoftmaxTemperature(Widget):
     """softmax(score / temperature) as bars; `scores` are pairs of a token and its score."""
 
-    scores: List[Any] = List(Tuple(Unicode(), Float()), [("a", 0)], minlen=1).tag(sync=True)
+    scores: "List[Any]" = List(Tuple(Unicode(), Float()), [("a", 0)], minlen=1).tag(sync=True)
     temperature = Number(1.0, min=0.1, max=5.0).tag(sync=True)
     description = Unicode("The probability of each token, as bars.").tag(sync=True)
 

@@ -133,11 +133,11 @@ class Environment:
         constraints = self.folder / "constraints.txt"
         known = [f"{name}=={v}\n" for name, v in colab.items() if not BESIDE.match(name)]
         constraints.write_text("".join(known))
-        # What we use of what Colab has, and what comes with a notebook there; Colab's pip first.
-        wanted = {*requirements(), "ipykernel", "tensorboard"} & colab.keys()
+        # All that we use, and what comes with a notebook there; Colab's pip first.
+        wanted = {*requirements(), "ipykernel", "tensorboard"}
         self.pip("install", f"pip=={colab['pip']}")
         self.pip("install", "--no-compile", "-c", str(constraints), *sorted(wanted))
-        # Colab does without some packages that those ask for.
+        # Then what Colab lacks of it is taken away.
         extra = [name for name in self.freeze() if name not in colab and not BESIDE.match(name)]
         if extra:
             self.pip("uninstall", "--yes", *extra)
@@ -302,6 +302,7 @@ def run_all(options: argparse.Namespace, folder: Path) -> None:
     print(f"Installing what Colab has, in {folder}", flush=True)
     environment = Environment(folder, options.python)
     seconds: dict[str, float] = {}
+    failures: list[str] = []
     (folder / "site").mkdir(exist_ok=True)
     with site(folder / "site") as (paths, source):
         install = environment.would_install(source)
@@ -313,13 +314,19 @@ def run_all(options: argparse.Namespace, folder: Path) -> None:
                 continue
             # The first one downloads everything, as on a new machine.
             cache = {} if seconds else {"PIP_NO_CACHE_DIR": "1"}
-            first, seconds[path.stem] = environment.run(path, **cache)
+            try:
+                first, seconds[path.stem] = environment.run(path, **cache)
+            except ColabError as error:
+                failures.append(str(error))
+                print(f"  {path.stem}: FAILED", flush=True)
+                continue
+            finally:
+                environment.restore()
             install.seconds = install.seconds or round(first, 1)
-            environment.restore()
-            print(
-                f"  {path.stem}: {seconds[path.stem]:.0f} s, of which {first:.1f} s its first cell",
-                flush=True,
-            )
+            took = f"{seconds[path.stem]:.0f} s, of which {first:.1f} s its first cell"
+            print(f"  {path.stem}: {took}", flush=True)
+    if failures:
+        raise ColabError("\n\n".join(failures))
     if options.record:
         write_result(options.record, record_of(environment, install, seconds))
     print("Every notebook runs; nothing of Colab's has changed, nothing is left behind.")

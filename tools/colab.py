@@ -38,6 +38,7 @@ from packaging.requirements import Requirement
 
 from benchmarks.record import cores
 from tools.book import chapters
+from tools.environment import TORCH_INDEX
 from tools.notebooks import build_wheel, write_notebooks
 from tools.widget_pages import serving
 from transformer.results import write_result
@@ -136,6 +137,8 @@ class Environment:
         # All that we use, and what comes with a notebook there; Colab's pip first.
         wanted = {*requirements(), "ipykernel", "tensorboard"}
         self.pip("install", f"pip=={colab['pip']}")
+        if index := os.environ.get(TORCH_INDEX):  # which serves torch and nothing else
+            self.pip("install", "--no-deps", "--index-url", index, f"torch=={colab['torch']}")
         self.pip("install", "--no-compile", "-c", str(constraints), *sorted(wanted))
         # Then what Colab lacks of it is taken away.
         extra = [name for name in self.freeze() if name not in colab and not BESIDE.match(name)]

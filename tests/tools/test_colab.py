@@ -6,6 +6,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from tools import colab
 from tools.colab import (
     LIST,
     ColabError,
@@ -33,6 +34,23 @@ def test_colab_lacks_only_what_is_small() -> None:
 
 def test_tensorboard_is_no_part_of_what_a_reader_installs() -> None:
     assert "tensorboard" not in requirements()
+
+
+@pytest.mark.parametrize("index", [None, "https://builds.example/cpu"])
+def test_the_index_that_is_named_for_torch_gives_torch_alone(tmp_path, monkeypatch, index) -> None:
+    said = []
+    monkeypatch.setattr(colab.subprocess, "run", lambda *arguments, **options: None)
+    monkeypatch.delenv("TORCH_INDEX_URL", raising=False)
+    if index:
+        monkeypatch.setenv("TORCH_INDEX_URL", index)
+    environment = Environment.__new__(Environment)
+    environment.folder = tmp_path
+    monkeypatch.setattr(environment, "pip", lambda *arguments: said.append(arguments))
+    monkeypatch.setattr(environment, "freeze", dict)
+    environment._install("python3")
+    torch = ("install", "--no-deps", "--index-url", index, f"torch=={COLAB['torch']}")
+    assert [call for call in said if "--index-url" in call] == [torch] * bool(index)
+    assert any("-c" in call and "torch" in call for call in said[-1:])
 
 
 FREEZE = """\

@@ -39,6 +39,7 @@ from transformer.runs import (
 from transformer.runtime import pick_device
 from transformer.settings import settings_of
 from transformer.tasks import TASKS, chosen_split, fetch_data, kind_of, splits_of_run
+from transformer.terminal import printable, printable_lines
 from transformer.training import TrainingError, why_ended
 from transformer.training.distributed import first_goes_ahead, is_first, process_group
 from transformer.translation import Translator
@@ -135,7 +136,7 @@ def train(
     with first_goes_ahead():
         built = build(**chosen.data, model=chosen.model, training=chosen.training)
     for line in _describe_data(built.metadata) if is_first() else ():
-        typer.echo(line)
+        _say(line)
     out = out or Path("runs", chosen.task)
     scorer = built.evaluator(evaluate_on, evaluate_sentences)
     try:
@@ -143,16 +144,17 @@ def train(
             built, out, resume=resume, device=chosen_device, evaluate=scorer
         )
     except KeyboardInterrupt:
-        typer.echo("Stopped. The run goes on from its last checkpoint with --resume.")
+        _say("Stopped. The run goes on from its last checkpoint with --resume.")
         raise typer.Exit(130) from None
     if not is_first():  # of several processes one is enough to report
         return
     parameters = translator.model.n_parameters()
-    typer.echo(f"{why_ended(metrics, built.training)}; {parameters:,} parameters in {out}")
+    _say(f"{why_ended(metrics, built.training)}; {parameters:,} parameters in {out}")
     for line in _score(translator, built.splits if score else {}, out):
-        typer.echo(line)
+        _say(line)
     example = built.tokenizer.decode(min(([*source] for source, _ in built.pairs[:50]), key=len))
-    typer.echo(f"Try it: echo {shlex.quote(example)} | python -m transformer translate {out}")
+    example = printable(example)
+    _say(f"Try it: echo {shlex.quote(example)} | python -m transformer translate {out}")
 
 
 @app.command()
@@ -192,8 +194,10 @@ def translate(
         search: dict[str, Any] = {"beam_size": beam, "length_penalty": length_penalty}
         translations = translator.translate(lines, unit="line", max_tokens=max_tokens, **search)
     for line in translations:
-        # A model may spell a newline in bytes; line i must remain the translation of line i.
-        typer.echo(line.replace("\n", " "))
+        # A model may spell a newline in bytes; line i must remain the translation of line i. It may
+        # spell other characters that steer a terminal, and what goes into a pipe or a file is read
+        # in a terminal later: so they are written out wherever the lines go.
+        _say(line.replace("\n", " "))
 
 
 @app.command()
@@ -215,7 +219,7 @@ def evaluate(
     splits = splits_of_run(config, data_path)
     splits = {name: chosen_split(splits, name) for name in split or splits}
     for line in _score(translator, splits, run, beam, length_penalty, max_tokens):
-        typer.echo(line)
+        _say(line)
 
 
 @app.command()
@@ -229,8 +233,8 @@ def fetch(
 ) -> None:
     """Download a task's data, held against their checksums. What is there already, stays."""
     data_path = fetch_data(task, to)
-    typer.echo(f"{task} is in {data_path}")
-    typer.echo(f"Train on it: python -m transformer train {task} --data {data_path}")
+    _say(f"{task} is in {data_path}")
+    _say(f"Train on it: python -m transformer train {task} --data {data_path}")
 
 
 @app.command()
@@ -243,8 +247,8 @@ def average(
 ) -> None:
     """Average the last checkpoints of a run (train with --keep) into a run of their own."""
     folder = average_run(run, last, out)
-    typer.echo(f"The mean of the last {last} checkpoints is in {folder}")
-    typer.echo(f"Score it: python -m transformer evaluate {folder}")
+    _say(f"The mean of the last {last} checkpoints is in {folder}")
+    _say(f"Score it: python -m transformer evaluate {folder}")
 
 
 def _check_data(task: str, given: Collection[str], needed: Iterable[str]) -> None:
@@ -302,6 +306,11 @@ def _score(
         )
 
 
+def _say(line: str) -> None:
+    """Print a line, in which names and text of strangers may stand."""
+    typer.echo(printable(line))
+
+
 # What is raised with a sentence for the user.
 SENTENCES = (ValueError, DataError, RunError, TrainingError, FileError, NotEnoughMemoryError)
 
@@ -311,5 +320,5 @@ def main() -> None:
     try:
         app()
     except SENTENCES as error:
-        typer.echo(f"Error: {error}", err=True)
+        typer.echo(f"Error: {printable_lines(str(error))}", err=True)
         sys.exit(1)

@@ -1,8 +1,14 @@
-"""Files: written whole or not at all; where those of the book are."""
+"""Files: written whole or not at all, read within limits; where those of the book are."""
 
+import errno
+import json
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
+
+LARGEST_SETTINGS = 64 * 2**10  # bytes; a run's config.json has two thousand
+SPARSE = 20  # a file so many times as long as what it takes of the disk is hollow
 
 
 class FileError(Exception):
@@ -45,3 +51,58 @@ def write_atomically(path: Path, content: bytes) -> None:
             f"could not write {path}: {error.strerror or error}{kept}. "
             "Free some space or choose another folder, and resume"
         ) from error
+
+
+def read_limited(path: Path, largest: int) -> bytes:
+    """A file's content, of which not much more than `largest` bytes is ever read.
+
+    Raises:
+        FileError: it is larger.
+        OSError: it is missing, or cannot be read.
+    """
+    with path.open("rb") as file:
+        content = file.read(largest + 1)
+    if len(content) > largest:
+        raise FileError(
+            f"{path} is larger than a file of its kind can be ({largest / 2**10:,.0f} kB); "
+            "is it another file in its place?"
+        )
+    return content
+
+
+def read_json(path: Path, largest: int = LARGEST_SETTINGS) -> Any:
+    """What a JSON file holds, within limits.
+
+    Raises:
+        FileError: it is larger than `largest` bytes.
+        OSError: it is missing, or cannot be read.
+        ValueError: it is no JSON in UTF-8.
+    """
+    try:
+        return json.loads(read_limited(path, largest))
+    except RecursionError as error:
+        raise ValueError(f"{path} is nested too deeply") from error
+
+
+def is_hollow(path: Path) -> bool:
+    """Whether a file takes hardly anything of the disk that it would take of the memory.
+
+    Such a file has holes, which read as zeros and which nobody has written. Where the system does
+    not know holes, no file has any.
+
+    Raises:
+        OSError: it is missing, or cannot be read.
+    """
+    size = path.stat().st_size
+    if size < 2**20 or not hasattr(os, "SEEK_DATA"):
+        return False
+    written = end = 0
+    with path.open("rb") as file:
+        while written * SPARSE < size:
+            try:
+                start = os.lseek(file.fileno(), end, os.SEEK_DATA)
+                end = os.lseek(file.fileno(), start, os.SEEK_HOLE)
+            except OSError as error:
+                return error.errno == errno.ENXIO  # a hole up to the end
+            written += end - start
+    return False

@@ -17,6 +17,7 @@ import typer
 import yaml
 
 from transformer.config import PRESETS, TABLE_3, TransformerConfig
+from transformer.files import LARGEST_SETTINGS, read_limited
 from transformer.settings import Setting, read_settings, settings_of
 from transformer.tasks import TASKS, TaskKind, kind_of
 from transformer.training import TrainingConfig
@@ -212,7 +213,7 @@ def from_file(path: Path) -> Chosen:
 
 def _parsed(path: Path) -> Any:
     try:
-        text = path.read_text("utf-8")
+        text = read_limited(path, LARGEST_SETTINGS).decode("utf-8")
         return json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
     except OSError as error:
         raise ValueError(f"could not read {path}: {error.strerror or error}") from error

@@ -5,9 +5,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from transformer.files import book_folders, write_atomically
+from transformer.files import book_folders, read_json, read_limited, write_atomically
 
 LINE = 100  # letters
+# In bytes, of a run's files; a report in metrics.jsonl has about 150.
+LARGEST_METRICS, LARGEST_SCORES = 2**23, 2**20
 
 
 def recorded(name: str) -> dict[str, Any]:
@@ -28,16 +30,17 @@ def result_of_run(folder: Path | str) -> dict[str, Any]:
     """A finished run folder as one result: its settings and provenance, curve and scores.
 
     Raises:
-        ValueError: the run has not ended, or was not scored.
+        ValueError: the run has not ended, or was not scored, or a file of it is damaged.
+        FileError: a file of it is larger than it can be.
     """
     folder = Path(folder)
     wanted = ("config.json", "metrics.jsonl", "scores.json", "model.safetensors")
     for name in wanted:
         if not (folder / name).exists():
             raise ValueError(f"{folder} is no finished and scored run: it holds no {name}")
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
-    scores = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
+    config = read_json(folder / "config.json")
+    lines = read_limited(folder / "metrics.jsonl", LARGEST_METRICS).decode().splitlines()
+    scores = read_json(folder / "scores.json", LARGEST_SCORES)
     return {**config, "metrics": [json.loads(line) for line in lines], "scores": scores}
 
 

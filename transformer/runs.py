@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from transformer.devices import enough_memory, memory_for_model, use_device
-from transformer.files import write_atomically
+from transformer.files import read_json, write_atomically
 from transformer.model import Transformer
 from transformer.runtime import provenance
 from transformer.tasks import Task
@@ -19,6 +19,8 @@ from transformer.text import load_tokenizer, save_tokenizer
 from transformer.training import Trainer, average_models
 from transformer.translation import Translator
 from transformer.weights import kept_weights
+
+LARGEST_SCORES = 2**20  # bytes
 
 
 class RunError(Exception):
@@ -129,11 +131,12 @@ def read_scores(folder: Path) -> dict[str, Any]:
 
     Raises:
         RunError: its scores.json is damaged.
+        FileError: it is larger than scores are.
     """
     path = folder / "scores.json"
     try:
-        scores = json.loads(path.read_text("utf-8")) if path.exists() else {}
-    except (OSError, ValueError, RecursionError) as error:
+        scores = read_json(path, LARGEST_SCORES) if path.exists() else {}
+    except (OSError, ValueError) as error:
         raise RunError(f"{path} cannot be read: mend it, or move it away") from error
     if not isinstance(scores, dict):
         raise RunError(f"{path} holds no scores by name: mend it, or move it away")
@@ -152,7 +155,7 @@ def keep_scores(folder: Path, name: str, scores: dict[str, Any]) -> None:
 def _read_config(folder: Path) -> dict[str, Any]:
     """The config.json of a finished run."""
     try:
-        config: dict[str, Any] = json.loads((folder / "config.json").read_text("utf-8"))
+        config: dict[str, Any] = read_json(folder / "config.json")
     except (OSError, ValueError) as error:
         raise RunError(f"{folder} holds no run (no readable config.json); train one") from error
     if not isinstance(config, dict) or not isinstance(config.get("task"), str):

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,7 +44,8 @@ class Setting:
         try:
             return _in_type(value, self.type)
         except (TypeError, ValueError, OverflowError):
-            raise ValueError(f"{name} ({value!r}) must be {_in_words(self.type)}") from None
+            shown = reprlib.repr(value)  # what YAML repeats by reference may have no end
+            raise ValueError(f"{name} ({shown}) must be {_in_words(self.type)}") from None
 
 
 def settings_of(described: Any) -> dict[str, Setting]:
@@ -81,7 +83,7 @@ def read_settings(
         ValueError: one is no setting, or of another type; the message begins with the name.
     """
     if not isinstance(given, dict):
-        raise ValueError(f"{name} ({given!r}) must be settings with their values")
+        raise ValueError(f"{name} ({reprlib.repr(given)}) must be settings with their values")
     given = {key: value for key, value in given.items() if key not in ignored}
     for key in given:
         if key not in settings:

@@ -2,22 +2,32 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load as parse_tensors
 from safetensors.torch import save as serialise_tensors
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from transformer.config import TransformerConfig
-from transformer.files import FileError, write_atomically
+from transformer.files import FileError, is_hollow, write_atomically
 from transformer.model import Transformer
 
 KEPT_WEIGHTS = "weights"  # a run's folder for the weights of its last checkpoints
+# In bytes, of a safetensors file's list of tensors and metadata. A model's has about a hundred for
+# each tensor; a checkpoint's holds all metrics of its run as well.
+LARGEST_HEADER = 2**20
+LARGEST_STATE_HEADER = 2**24
+# In bytes: so much the positions of a model may take, and so many times what its weights take.
+FREE_POSITIONS, POSITIONS_RATIO = 2**23, 16
 
+Shape = tuple[int, ...]
 
 # Older files number the residuals of a layer, in this order.
 RESIDUALS = {
@@ -48,16 +58,43 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     Raises:
         CheckpointError: the file is missing, cut short, or no safetensors file.
     """
+    _, metadata = read_header(path, LARGEST_STATE_HEADER)
+    with _said_of(path):
+        return parse_tensors(path.read_bytes()), metadata
+
+
+def read_header(path: Path, largest: int) -> tuple[dict[str, Shape], dict[str, Any]]:
+    """The names and shapes of a file's tensors, and its metadata; the tensors stay on the disk.
+
+    Args:
+        path: what `save_tensors` wrote.
+        largest: so many bytes the header may have.
+
+    Raises:
+        CheckpointError: the file is missing, cut short, or no safetensors file.
+    """
+    with _said_of(path):
+        with path.open("rb") as file:
+            size = int.from_bytes(file.read(8), "little")
+        if size > largest:
+            raise ValueError(f"its header would have {size:,} bytes")
+        if is_hollow(path):
+            raise ValueError("hardly anything of it has ever been written")
+        with safe_open(path, framework="pt") as header:
+            names = header.keys()
+            shapes = {name: tuple(header.get_slice(name).get_shape()) for name in names}
+            metadata = header.metadata() or {}
+        return shapes, {key: json.loads(value) for key, value in metadata.items()}
+
+
+@contextmanager
+def _said_of(path: Path) -> Iterator[None]:
+    """What may be wrong with a file of tensors, as sentences."""
     try:
-        content = path.read_bytes()
-        tensors = parse_tensors(content)
-        size = int.from_bytes(content[:8], "little")
-        header = json.loads(content[8 : 8 + size])
-        metadata = header.get("__metadata__") or {}
-        return tensors, {key: json.loads(value) for key, value in metadata.items()}
+        yield
     except OSError as error:
         raise CheckpointError(f"could not read {path}: {error.strerror or error}") from error
-    except (SafetensorError, ValueError) as error:
+    except (SafetensorError, ValueError, LookupError, RecursionError) as error:
         raise CheckpointError(
             f"{path} is no complete safetensors file of this program ({error}); "
             "take another checkpoint, or train again"
@@ -90,17 +127,82 @@ def load_model_tensors(model: nn.Module, tensors: dict[str, Tensor]) -> None:
     """
     tensors = {current_name(name): tensor for name, tensor in tensors.items()}
     parameters = model_tensors(model)
-    if parameters.keys() != tensors.keys():
-        odd = sorted(parameters.keys() ^ tensors.keys())
-        raise CheckpointError(f"the weights belong to another model: {odd[0]} is not in both")
+    _require_same(_shapes(parameters), _shapes(tensors))
     with torch.no_grad():
         for name, parameter in parameters.items():
-            if parameter.shape != tensors[name].shape:
-                raise CheckpointError(
-                    f"the weights belong to another model: {name} is {tuple(parameter.shape)} "
-                    f"in the model and {tuple(tensors[name].shape)} in the file"
-                )
             parameter.copy_(tensors[name])
+
+
+def _shapes(tensors: Mapping[str, Tensor]) -> dict[str, Shape]:
+    return {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+
+
+def _require_same(of_model: Mapping[str, Shape], of_file: Mapping[str, Shape]) -> None:
+    """Hold names and shapes of a model against those of a file."""
+    if of_model.keys() != of_file.keys():
+        odd = min(of_model.keys() ^ of_file.keys())
+        raise CheckpointError(f"the weights belong to another model: {odd} is not in both")
+    for name, shape in of_model.items():
+        if shape != of_file[name]:
+            raise CheckpointError(
+                f"the weights belong to another model: {name} is {shape} in the model and "
+                f"{of_file[name]} in the file"
+            )
+
+
+def parameter_shapes(config: TransformerConfig, most_layers: int | None = None) -> dict[str, Shape]:
+    """The names and shapes of a model's parameters, known without building it.
+
+    Args:
+        config: the model's settings.
+        most_layers: the later layers are left out.
+
+    Raises:
+        ValueError: no tensor can be as large as the settings say.
+    """
+    # All layers are alike; and sinusoids, which are no parameters, would be computed.
+    one = replace(config, n_layers=1, positions="learned")
+    try:
+        with torch.device("meta"), _WithoutDrawing():
+            first = _shapes(model_tensors(Transformer(one)))
+    except (RuntimeError, TypeError, OverflowError):
+        raise ValueError("no tensor can be as large as the model's settings say") from None
+    if config.positions == "sinusoidal":
+        first = {name: shape for name, shape in first.items() if "_positions." not in name}
+    n_layers = config.n_layers if most_layers is None else min(config.n_layers, most_layers)
+    layers = {name: shape for name, shape in first.items() if ".layers.0." in name}
+    return first | {
+        name.replace(".layers.0.", f".layers.{i}."): shape
+        for i in range(1, n_layers)
+        for name, shape in layers.items()
+    }
+
+
+class _WithoutDrawing(TorchFunctionMode):
+    """Weights stay as they are made; on `meta`, drawing them would load half of torch."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if func.__name__ in ("uniform_", "normal_", "kaiming_uniform_"):
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **kwargs)
+
+
+def _require_fitting(config: TransformerConfig, shapes: Mapping[str, Shape], n_bytes: int) -> None:
+    """Hold a configuration against a file's tensors, before there is a model of it in memory.
+
+    Raises:
+        CheckpointError: the file has other tensors, or positions that outweigh them all.
+    """
+    # One layer more than there can be in the file: enough to differ.
+    expected = parameter_shapes(config, most_layers=len(shapes) // 8 + 1)
+    _require_same(expected, {current_name(name): shape for name, shape in shapes.items()})
+    table = 4 * config.max_len * config.d_model
+    if config.positions == "sinusoidal" and table > FREE_POSITIONS + POSITIONS_RATIO * n_bytes:
+        raise CheckpointError(
+            f"max_len ({config.max_len}) would take {table / 2**20:,.0f} MB for positions alone, "
+            f"far more than the weights, {n_bytes / 2**20:,.1f} MB; is it damaged?"
+        )
 
 
 def save_model(path: Path, model: Transformer) -> None:
@@ -114,19 +216,20 @@ def load_model(path: Path) -> Transformer:
     Raises:
         CheckpointError: the file is damaged, or not a model's.
     """
-    tensors, metadata = load_tensors(path)
+    shapes, metadata = read_header(path, LARGEST_HEADER)
     if "config" not in metadata:
         raise CheckpointError(f"{path} holds no model configuration; it is not a model's file")
     if "training" in metadata:
         raise CheckpointError(f"{path} is a training checkpoint; the model is in model.safetensors")
     try:
-        model = Transformer(TransformerConfig(**metadata["config"]))
-    except (TypeError, ValueError) as error:
-        raise CheckpointError(f"{path} has a configuration that does not fit: {error}") from error
-    try:
-        load_model_tensors(model, tensors)
+        config = TransformerConfig(**metadata["config"])
+        _require_fitting(config, shapes, path.stat().st_size)
+        model = Transformer(config)
     except CheckpointError as error:
         raise CheckpointError(f"{path}: {error}") from error
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise CheckpointError(f"{path} has a configuration that does not fit: {error}") from error
+    load_model_tensors(model, load_tensors(path)[0])
     return model.eval()
 
 

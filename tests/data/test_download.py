@@ -114,6 +114,47 @@ def test_each_address_may_have_a_checksum_of_its_own(addresses, tmp_path) -> Non
         fetch("b.tgz", "", both, tmp_path / "cache")
 
 
+def test_a_download_that_is_too_long_is_broken_off(addresses, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(download, "LARGEST_DOWNLOAD", len(CONTENT) - 1)
+    with pytest.raises(DataError, match=r"a\.tgz: ValueError: longer than 0 MB"):
+        fetch("a.tgz", SHA256, [addresses["good"]], tmp_path / "cache")
+    assert list((tmp_path / "cache").iterdir()) == []
+    monkeypatch.setattr(download, "LARGEST_DOWNLOAD", len(CONTENT))
+    assert fetch("a.tgz", SHA256, [addresses["good"]], tmp_path / "cache").stat().st_size
+
+
+def test_of_a_file_with_an_md5_the_sha256_is_kept_and_held_to(
+    addresses, tmp_path, monkeypatch
+) -> None:
+    """Another file of the same MD5, for which here a function stands that finds it in any file."""
+    path = fetch("a.tgz", MD5, [addresses["good"]], tmp_path)
+    notes = tmp_path / "a.tgz.sha256"
+    assert notes.read_text() == f"{SHA256}  md5:{MD5}\n"
+    assert fetch("a.tgz", MD5, [addresses["missing"]], tmp_path) == path
+    with monkeypatch.context() as changed:
+        changed.setattr(download, "_has", lambda path, expected: expected == f"md5:{MD5}")
+        path.write_bytes(PAGE)
+        with pytest.raises(DataError, match="has the MD5 that it should have, but another SHA-2"):
+            fetch("a.tgz", MD5, [addresses["good"]], tmp_path)
+    # Who takes the file away, not what was noted, does not get another one from the network.
+    path.unlink()
+    notes.write_text(f"{'0' * 64}  md5:{MD5}\n")
+    with pytest.raises(DataError, match="the content has another SHA-256 than at first"):
+        fetch("a.tgz", MD5, [addresses["good"]], tmp_path)
+    assert not path.exists()
+    notes.unlink()
+    assert fetch("a.tgz", MD5, [addresses["good"]], tmp_path).read_bytes() == CONTENT
+
+
+def test_what_has_a_sha256_needs_no_note_and_each_md5_has_its_own(addresses, tmp_path) -> None:
+    fetch("a.tgz", SHA256, [addresses["good"]], tmp_path)
+    assert [path.name for path in tmp_path.glob("a.tgz*")] == ["a.tgz"]
+    packed_otherwise = hashlib.md5(PAGE).hexdigest()
+    (tmp_path / "a.tgz.sha256").write_text(f"{'0' * 64}  md5:{packed_otherwise}\nnonsense\n")
+    fetch("a.tgz", "0" * 64, [(addresses["good"], MD5)], tmp_path)
+    assert (tmp_path / "a.tgz.sha256").read_text().splitlines()[2] == f"{SHA256}  md5:{MD5}"
+
+
 @pytest.mark.parametrize("checksum", ["", "abc", "x" * 64, SHA256.upper()])
 def test_what_is_no_checksum_is_refused(tmp_path, checksum) -> None:
     with pytest.raises(ValueError, match="neither a SHA-256 nor an MD5"):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from transformer.data import archives
+from transformer.data import limits
 from transformer.data.archives import read_files
 from transformer.data.cleaning import clean
 from transformer.data.iwslt import load_iwslt
@@ -116,6 +116,21 @@ def test_a_release_is_read_from_a_folder_and_from_archives(files, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["de-en.tgz", "de-en.zip", "release"]
 
 
+def test_segments_are_read_whatever_their_tags_look_like(files, tmp_path):
+    """Old files write tags in capitals, break lines, and have things between the segments."""
+    for side, word in (("de", "Haus"), ("en", "house")):
+        files[f"IWSLT14.TED.tst2010.de-en.{side}.xml"] = f"""
+            <DOC genre="x" docid="a" sysid="b"><hl><seg id="1">{word}
+            <b>1</b></seg></hl>
+            <p>in between</p><SEG sysid="no" ID="2"> {word} 2 </SEG></DOC>
+            <seg id="3">in no document</seg>
+            <doc docid="b"><seg>without a number</seg><seg id="1">&lt;{word}&gt;</seg></doc>
+            <doc docid="c"><seg id="1">in a document that does not end</seg>"""
+    found = load_iwslt(folder_of(tmp_path / "release", files)).sets["TED.tst2010"]
+    assert list(found.source) == ["Haus <b>1</b>", "Haus 2", "<Haus>"]
+    assert list(found.target) == ["house <b>1</b>", "house 2", "<house>"]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -199,12 +214,13 @@ def test_bombs_are_refused_before_they_go_off(tmp_path, monkeypatch, kind):
             for name, text in files.items():
                 archive.writestr(name, text)
     for limit, value, message in (
-        ("LARGEST_FILE", 800, "would take 0 MB, which no text takes"),
-        ("LARGEST_ARCHIVE", 2000, "more than any corpus holds"),
-        ("MOST_FILES", 2, "more than any corpus holds"),
+        ("LARGEST_FILE", 800, "would take more than 0 MB, which no text takes"),
+        ("LARGEST_ARCHIVE", 2000, "would unpack to more than any corpus holds"),
+        ("MOST_FILES", 2, "more files than any corpus holds"),
+        ("UNPACKED_FREELY", -(10**6), "unpacks to more than 20 times its size"),
     ):
         with monkeypatch.context() as changed:
-            changed.setattr(archives, limit, value)
+            changed.setattr(limits, limit, value)
             with pytest.raises(DataError, match=message):
                 load_iwslt(path)
 

@@ -1,6 +1,7 @@
 """The book's tasks: their data fit their tokenizers, their recipes their models."""
 
 import math
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -8,15 +9,18 @@ import pytest
 
 from transformer.data.toy_german import ToyGerman, toy_german
 from transformer.tasks import (
+    Recipe,
     Task,
+    build_task,
     copy_splits,
     copy_task,
     multi30k_splits,
     multi30k_task,
+    splits_of_run,
     toy_german_splits,
     toy_german_task,
 )
-from transformer.text import UNK_ID
+from transformer.text import UNK_ID, WordTokenizer
 
 
 def test_the_copy_task_is_judged_by_sequences_that_it_has_not_seen() -> None:
@@ -115,3 +119,25 @@ def test_the_seed_decides_the_first_weights() -> None:
 def test_an_unknown_split_is_named() -> None:
     with pytest.raises(ValueError, match="no split 'dev'; there are test"):
         copy_task().evaluator("dev")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_layers": 10**6}, r"a model of [\d,]+ parameters would take [\d,]+ GB to train"),
+        ({"max_len": 2**40}, "this machine has .* GB of memory; make d_model"),
+        ({"d_ff": 2**62}, "no tensor can be as large as the model's settings say"),
+    ],
+)
+def test_what_no_memory_could_hold_is_refused_before_it_is_built(settings, message) -> None:
+    recipe = Recipe({}, {"steps": 1, "max_tokens": 99})
+    task = build_task("copy", WordTokenizer("ab"), [([4], [5])], {}, recipe)
+    assert task.build_model().config == task.config
+    with pytest.raises(ValueError, match=message):
+        replace(task, config=replace(task.config, **settings)).build_model()
+
+
+@pytest.mark.parametrize("run", [{"task": "iwslt16"}, {"task": "copy", "training": 3}])
+def test_a_run_that_does_not_say_its_data_is_refused_with_a_sentence(run) -> None:
+    with pytest.raises(ValueError, match="config.json does not say what it was trained on"):
+        splits_of_run(run)

@@ -114,3 +114,29 @@ def test_a_file_that_is_no_tokenizer_is_named(content: str, tmp_path) -> None:
 def test_a_missing_tokenizer_is_named(tmp_path) -> None:
     with pytest.raises(ValueError, match="there is no tokenizer at"):
         load_tokenizer(tmp_path / "tokenizer.json")
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("padding", {"strategy": {"Fixed": 9}}),
+        ("truncation", {"max_length": 3}),
+        ("normalizer", {"type": "Lowercase"}),
+        ("post_processor", {"type": "ByteLevel"}),
+        ("added_tokens", [{"id": 5, "content": "Hund"}]),
+        ("pre_tokenizer", {"type": "Sequence", "pretokenizers": [{"type": "Split"}]}),
+        ("pre_tokenizer", {"type": "Whitespace", "pretokenizers": []}),
+        ("decoder", {"type": "Sequence", "decoders": [{"type": "Sequence"}]}),
+        ("model", {"type": "WordPiece", "vocab": {}}),
+        ("model", {"type": "BPE", "vocab": {}, "end_of_word_suffix": "x"}),
+        ("model", {"type": "BPE", "vocab": {"a" * 20_000: 1}}),
+    ],
+)
+def test_what_training_never_writes_into_a_tokenizer_is_refused(
+    part: str, value: object, bpe: BPETokenizer, tmp_path
+) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(json.loads(bpe.to_json()) | {part: value}))
+    message = rf"tokenizer file \(({part} is not of this program|one of its words has more than)"
+    with pytest.raises(ValueError, match=message):
+        load_tokenizer(path)

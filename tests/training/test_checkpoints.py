@@ -12,14 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors import safe_open
 
-from tests.helpers import sentences, small_model
+from tests.helpers import sentences, shapes, small_config, small_model
 from tests.training.trainers import assert_identical, small_trainer, weights_of
+from transformer import weights
 from transformer.files import FileError
 from transformer.weights import (
     CheckpointError,
     average_models,
     load_model,
     load_tensors,
+    parameter_shapes,
     save_model,
     save_tensors,
 )
@@ -290,3 +292,28 @@ def test_an_impossible_configuration_in_a_file_is_a_sentence(tmp_path):
         save_tensors(tmp_path / "odd", dict(model.named_parameters()), config)
         with pytest.raises(CheckpointError, match=f"has a configuration that .*{named}"):
             load_model(tmp_path / "odd")
+
+
+@given(shape=shapes)
+def test_names_and_shapes_of_parameters_are_known_without_a_model(shape):
+    model = small_model(0, torch.float32, **shape)
+    expected = {name: tuple(p.shape) for name, p in model.named_parameters()}
+    before = torch.get_rng_state()
+    assert parameter_shapes(model.config) == expected
+    assert torch.equal(torch.get_rng_state(), before)
+    assert parameter_shapes(small_config(**{**shape, "n_layers": 9}), most_layers=3) == (
+        parameter_shapes(small_config(**{**shape, "n_layers": 3}))
+    )
+
+
+def test_positions_far_heavier_than_the_weights_are_refused(tmp_path, monkeypatch):
+    """Up to a limit a long max_len is what somebody has trained with."""
+    path = tmp_path / "model.safetensors"
+    save_model(path, small_model(0, torch.float32, max_len=4096))
+    assert load_model(path).config.max_len == 4096
+    monkeypatch.setattr(weights, "FREE_POSITIONS", 0)
+    monkeypatch.setattr(weights, "POSITIONS_RATIO", 1)
+    with pytest.raises(CheckpointError, match=r"max_len \(4096\) would take 0 MB for positions"):
+        load_model(path)
+    save_model(path, small_model(0, torch.float32, max_len=4096, positions="learned"))
+    assert load_model(path).config.max_len == 4096

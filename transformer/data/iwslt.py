@@ -1,6 +1,7 @@
 """TED talks of the IWSLT campaigns (2014, 2016, 2017): training text with tags, tests as XML."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
@@ -11,11 +12,13 @@ from transformer.data.parallel import DataError, ParallelText, decode
 # In the training files every line that starts like a tag is about the talk, not of it.
 TAG = re.compile(r"\s*<")
 # "mteval", the format of the test sets. The files are no well-formed XML in every campaign, and a
-# parser of XML would follow entities; what is asked of them is read here.
-DOCUMENT = re.compile(
-    r"<doc\b[^>]*\bdocid=\"([^\"]*)\"[^>]*>(.*?)</doc>", re.DOTALL | re.IGNORECASE
-)
-SEGMENT = re.compile(r"<seg\b[^>]*\bid=\"([^\"]*)\"[^>]*>(.*?)</seg>", re.DOTALL | re.IGNORECASE)
+# parser of XML would follow entities; what is asked of them is read here, tag by tag: a pattern
+# that looks for the end of each beginning takes hours for a file of beginnings.
+MTEVAL_TAG = re.compile(r"<(?P<end>/?)(?P<kind>doc|seg)\b(?P<attributes>[^<>]*)>", re.IGNORECASE)
+NAMED = {
+    "doc": re.compile(r"\bdocid=\"([^\"]*)\"", re.IGNORECASE),
+    "seg": re.compile(r"\bid=\"([^\"]*)\"", re.IGNORECASE),
+}
 
 Sides = dict[str, tuple[str, str]]  # language -> the file's name and its text
 
@@ -122,11 +125,36 @@ def _mteval(source: tuple[str, str], target: tuple[str, str]) -> ParallelText:
 
 
 def _segments(name: str, text: str) -> dict[tuple[str, str], str]:
-    segments = {
-        (document, number): unescape(" ".join(segment.split()))
-        for document, body in DOCUMENT.findall(text)
-        for number, segment in SEGMENT.findall(body)
-    }
+    segments: dict[tuple[str, str], str] = {}
+    for document, number, segment in _numbered(text):
+        try:
+            segments[document, number] = unescape(" ".join(segment.split()))
+        except ValueError as error:  # a number of thousands of digits
+            raise DataError(f"segment {number[:40]} of {name} has no such character") from error
     if not segments:
         raise DataError(f"{name} holds no <seg> within a <doc>; it is no mteval file")
     return segments
+
+
+def _numbered(text: str) -> Iterator[tuple[str, str, str]]:
+    """Document, number and content of each whole segment in each whole document."""
+    document, number, start = None, None, 0
+    found: list[tuple[str, str, str]] = []
+    for tag in MTEVAL_TAG.finditer(text):
+        kind, ends = tag["kind"].lower(), bool(tag["end"])
+        if kind == "doc" and not ends:
+            document, number, found = _named(kind, tag["attributes"]), None, []
+        elif kind == "doc":
+            yield from found
+            document, number, found = None, None, []
+        elif not ends:
+            number, start = _named(kind, tag["attributes"]), tag.end()
+        elif document is not None and number is not None:
+            found.append((document, number, text[start : tag.start()]))
+            number = None
+
+
+def _named(kind: str, attributes: str) -> str | None:
+    """What a tag calls its document or segment."""
+    match = NAMED[kind].search(attributes)
+    return match[1] if match else None

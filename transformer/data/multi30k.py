@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from transformer.data.download import cache_folder, fetch
+from transformer.data.limits import Budget, inside
 from transformer.data.parallel import DataError, ParallelText, read_parallel
 
 COMMIT = "a3d2e0d26b56f3846f66a952536ffed4e401d05a"
@@ -66,7 +67,8 @@ def load_multi30k(
         source, target: "de" and "en" in either order.
 
     Raises:
-        DataError: a file is missing or damaged, or cannot be downloaded.
+        DataError: a file is missing, damaged or too large, or a link to one elsewhere, or it
+            cannot be downloaded.
     """
     if {source, target} != {"de", "en"}:
         raise ValueError(f"Multi30k here is German and English, not {source!r} and {target!r}")
@@ -74,11 +76,10 @@ def load_multi30k(
         data_path = fetch_multi30k()
     elif not Path(data_path).is_dir():
         raise DataError(f"there is no folder {data_path}; name the one that holds train.de.gz")
-    splits = {
-        split: read_parallel(
-            Path(data_path, f"{split}.{source}.gz"), Path(data_path, f"{split}.{target}.gz")
-        )
-        for split in SPLITS
-    }
+    folder, budget = Path(data_path), Budget(str(data_path))
+    splits = {}
+    for split in SPLITS:
+        sides = [inside(folder, folder / f"{split}.{side}.gz") for side in (source, target)]
+        splits[split] = read_parallel(sides[0], sides[1], budget)
     tests = {split: splits[split] for split in TEST_SPLITS}
     return Multi30k(splits["train"], splits["val"], tests)

@@ -1,14 +1,19 @@
 """Parallel text: sentences of one language and their translations, line by line."""
 
-import gzip
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from transformer.data.limits import (
+    MOST_LINES,
+    SHORTEST_LINES,
+    Budget,
+    DataError,
+    read_file,
+)
 
-class DataError(Exception):
-    """A data file is missing, damaged or not what it should be; the message says what to do."""
+__all__ = ["DataError", "ParallelText", "decode", "lines_of", "read_lines", "read_parallel"]
 
 
 @dataclass(frozen=True)
@@ -39,13 +44,13 @@ class ParallelText:
         return cls([source for source, _ in pairs], [target for _, target in pairs])
 
 
-def read_parallel(source: Path, target: Path) -> ParallelText:
+def read_parallel(source: Path, target: Path, budget: Budget | None = None) -> ParallelText:
     """Read two files (plain or .gz) with one sentence a line.
 
     Raises:
-        DataError: a file is missing, damaged or not UTF-8, or their lengths differ.
+        DataError: a file is missing, damaged, too large or not UTF-8, or their lengths differ.
     """
-    sides = read_lines(source), read_lines(target)
+    sides = read_lines(source, budget), read_lines(target, budget)
     if len(sides[0]) != len(sides[1]):
         raise DataError(
             f"{source} has {len(sides[0]):,} lines and {target} has {len(sides[1]):,}; they must "
@@ -54,16 +59,21 @@ def read_parallel(source: Path, target: Path) -> ParallelText:
     return ParallelText(*sides)
 
 
-def read_lines(path: Path) -> list[str]:
+def read_lines(path: Path, budget: Budget | None = None) -> list[str]:
     """The lines of a UTF-8 text file, plain or .gz, without their ends.
 
     Only a newline ends a line: real text holds other characters that `str.splitlines` would
     break at, and one such break shifts all translations after it.
+
+    Args:
+        path: the file.
+        budget: what the folder that it is in may hold altogether.
+
+    Raises:
+        DataError: it is missing, damaged, not UTF-8, or holds more than a text does.
     """
     try:
-        content = path.read_bytes()
-        if path.suffix == ".gz":
-            content = gzip.decompress(content)
+        content = read_file(path, budget or Budget(str(path)))
     except FileNotFoundError as error:
         raise DataError(f"there is no file {path}") from error
     except (OSError, EOFError, zlib.error) as error:
@@ -85,8 +95,14 @@ def decode(content: bytes, name: str) -> str:
     """The text of a file, whose name a message tells with the line that is at fault.
 
     Raises:
-        DataError: it is not UTF-8.
+        DataError: it is not UTF-8, or hardly more than ends of lines.
     """
+    n_lines = content.count(b"\n")
+    if n_lines > MOST_LINES and len(content) < SHORTEST_LINES * n_lines:
+        raise DataError(
+            f"{name} has {n_lines:,} lines in {len(content):,} bytes, which is no text; was it "
+            "damaged, or is it another file in its place?"
+        )
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:

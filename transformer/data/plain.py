@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from transformer.data.limits import Budget, inside
 from transformer.data.parallel import DataError, ParallelText, read_lines, read_parallel
 
 # What the parts of a corpus are called in the wild, by the names used here.
@@ -25,7 +26,8 @@ def load_plain(
         The parts by name, "train" first where there is one.
 
     Raises:
-        DataError: files are missing, empty, damaged, without tab or of different lengths.
+        DataError: files are missing, empty, damaged, too large, without tab or of different
+            lengths, or links that lead out of the folder.
     """
     data_path = Path(data_path)
     if source == target:
@@ -38,21 +40,21 @@ def load_plain(
     if stem.suffix in (f".{source}", f".{target}"):
         stem = stem.with_suffix("")
     sides = [_existing(stem.with_name(f"{stem.name}.{language}")) for language in (source, target)]
-    if None in sides:
+    if sides[0] is None or sides[1] is None:
         raise DataError(
             f"there is no folder {data_path}, no .tsv file of this name, and not both of "
             f"{stem}.{source} and {stem}.{target}; --data names one of these"
         )
-    return {"train": _pair(*sides)}
+    return {"train": _pair(sides[0], sides[1], Budget(f"{stem}.{source} with its other side"))}
 
 
-def read_tsv(path: Path) -> ParallelText:
+def read_tsv(path: Path, budget: Budget | None = None) -> ParallelText:
     """Read a file of source, tab, target; further columns are left out.
 
     Raises:
         DataError: the file is missing, damaged or empty, or a line holds no tab.
     """
-    rows = [line.split("\t") for line in read_lines(path)]
+    rows = [line.split("\t", 2) for line in read_lines(path, budget)]
     for number, row in enumerate(rows, 1):
         if len(row) < 2:
             raise DataError(
@@ -65,6 +67,7 @@ def read_tsv(path: Path) -> ParallelText:
 def _folder(folder: Path, source: str, target: str) -> dict[str, ParallelText]:
     found: dict[str, ParallelText] = {}
     origins: dict[str, str] = {}
+    budget = Budget(str(folder))
     for path in sorted(folder.iterdir()):
         bare = _bare(path)
         name = NAMES.get(bare.stem, bare.stem if bare.stem.startswith("test") else "")
@@ -74,12 +77,12 @@ def _folder(folder: Path, source: str, target: str) -> dict[str, ParallelText]:
             raise DataError(f"{folder} holds {origins[name]} and {path.name}; keep one of them")
         origins[name] = path.name
         if bare.suffix == ".tsv":
-            found[name] = read_tsv(path)
+            found[name] = read_tsv(inside(folder, path), budget)
         else:
             other = _existing(bare.with_suffix(f".{target}"))
             if other is None:
                 raise DataError(f"{folder} holds {path.name}, but no {bare.stem}.{target}")
-            found[name] = _pair(path, other)
+            found[name] = _pair(inside(folder, path), inside(folder, other), budget)
     if not found:
         raise DataError(
             f"{folder} holds neither train.{source} and train.{target} nor train.tsv "
@@ -89,9 +92,8 @@ def _folder(folder: Path, source: str, target: str) -> dict[str, ParallelText]:
     return {name: found[name] for name in sorted(found, key=lambda n: (n not in order, n))}
 
 
-def _pair(source: Path | None, target: Path | None) -> ParallelText:
-    assert source is not None and target is not None
-    return _filled(read_parallel(source, target), f"{source} and {target}")
+def _pair(source: Path, target: Path, budget: Budget) -> ParallelText:
+    return _filled(read_parallel(source, target, budget), f"{source} and {target}")
 
 
 def _filled(text: ParallelText, where: str) -> ParallelText:

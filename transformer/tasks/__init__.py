@@ -77,10 +77,15 @@ def splits_of_run(run: Mapping[str, Any], data_path: Path | None = None) -> Spli
     """The texts by which a run is judged, from its config.json and from where the data lie.
 
     Raises:
-        ValueError: the run learned a task that is not known here.
+        ValueError: the run learned a task that is not known here, or does not say on which data.
         DataError: the data are missing or damaged.
     """
-    return kind_of(run["task"]).splits(data_path, run)
+    try:
+        return kind_of(run["task"]).splits(data_path, run)
+    except (LookupError, TypeError, AttributeError) as error:
+        raise ValueError(
+            f"the run's config.json does not say what it was trained on ({error!r})"
+        ) from error
 
 
 def fetch_data(name: str, folder: Path | None = None) -> Path:

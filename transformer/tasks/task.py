@@ -1,8 +1,9 @@
 """A learning task, ready to train: data, tokenizer, model and recipe together."""
 
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,11 @@ from transformer.model import Transformer
 from transformer.text import Tokenizer
 from transformer.training import TrainingConfig, validation_loss
 from transformer.translation import Translator
+from transformer.weights import parameter_shapes
+
+# Of each parameter in training: itself, its gradient and two means, in float32. And of each tensor
+# what Python keeps of it and of its module.
+BYTES_A_PARAMETER, BYTES_A_TENSOR = 16, 4096
 
 Settings = Mapping[str, Any]
 Splits = dict[str, ParallelText]
@@ -44,7 +50,12 @@ class Task:
     metadata: dict[str, Any] = field(default_factory=dict)
 
     def build_model(self) -> Transformer:
-        """A fresh model, its weights drawn with the training's seed."""
+        """A fresh model, its weights drawn with the training's seed.
+
+        Raises:
+            ValueError: this machine has too little memory to train it.
+        """
+        require_memory(self.config)
         torch.manual_seed(self.training.seed)
         return Transformer(self.config)
 
@@ -119,6 +130,28 @@ class TaskKind:
     expect: str
     level: int
     fetch: Callable[[Path | None], Path] | None = None
+
+
+def require_memory(config: TransformerConfig) -> None:
+    """Refuse settings, before anything is built of them, that no memory here could hold.
+
+    Raises:
+        ValueError: training would take more than this machine has.
+    """
+    one, two = (parameter_shapes(replace(config, n_layers=n)) for n in (1, 2))
+    sizes = [sum(map(math.prod, shapes.values())) for shapes in (one, two)]
+    n_parameters = sizes[0] + (config.n_layers - 1) * (sizes[1] - sizes[0])
+    n_tensors = len(one) + (config.n_layers - 1) * (len(two) - len(one))
+    positions = 2 * 4 * config.max_len * config.d_model
+    needed = BYTES_A_PARAMETER * n_parameters + BYTES_A_TENSOR * n_tensors + positions
+    if hasattr(os, "sysconf") and needed > (
+        available := os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    ):
+        raise ValueError(
+            f"a model of {n_parameters:,} parameters would take {needed / 2**30:,.0f} GB to train, "
+            f"and this machine has {available / 2**30:,.0f} GB of memory; make d_model, d_ff, "
+            "n_layers, max_len or the vocabulary smaller"
+        )
 
 
 def chosen_split(splits: Mapping[str, ParallelText], name: str) -> ParallelText:

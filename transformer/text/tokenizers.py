@@ -6,11 +6,15 @@ Byte-pair encoding (section 5.1) is the `tokenizers` library's; the book builds 
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
-from transformer.files import write_atomically
+from transformer.files import FileError, read_limited, write_atomically
 from transformer.text.bpe import SPACE
 from transformer.text.specials import SPECIALS, UNK_ID
+
+LARGEST = 2**22  # bytes: a hundred thousand subwords with their merges
+LONGEST_WORD = 2**14
+PRE_TOKENIZERS, DECODERS = {"Metaspace", "Punctuation"}, {"Metaspace", "ByteFallback", "Fuse"}
 
 
 @runtime_checkable
@@ -179,6 +183,40 @@ def _without_reserved_words(json_text: str) -> str:
     return json.dumps(json.loads(json_text) | {"added_tokens": []}, ensure_ascii=False)
 
 
+def _require_ours(content: dict[str, Any]) -> None:
+    """Hold a file's parts against those that `BPETokenizer.train` uses.
+
+    The library's format can say much more: patterns that take for ever, texts that replace others
+    and are a thousand times as long, sentences filled up to any length.
+
+    Raises:
+        ValueError: there is another part in it.
+    """
+    for part in ("normalizer", "post_processor", "truncation", "padding", "added_tokens"):
+        if content.get(part):
+            raise ValueError(f"{part} is not of this program")
+    for part, steps, kinds in (
+        ("pre_tokenizer", content["pre_tokenizer"]["pretokenizers"], PRE_TOKENIZERS),
+        ("decoder", content["decoder"]["decoders"], DECODERS),
+    ):
+        if content[part]["type"] != "Sequence" or not {step["type"] for step in steps} <= kinds:
+            raise ValueError(f"{part} is not of this program")
+    model = content["model"]
+    unused = ("dropout", "continuing_subword_prefix", "end_of_word_suffix")
+    if model.get("type", "BPE") != "BPE" or any(model.get(setting) for setting in unused):
+        raise ValueError("model is not of this program")
+
+
+def _require_words(words: Iterable[str]) -> None:
+    """Refuse a list of words one of which is no word: a model may write it a thousand times.
+
+    Raises:
+        ValueError: one is too long.
+    """
+    if any(len(word) > LONGEST_WORD for word in words):
+        raise ValueError(f"one of its words has more than {LONGEST_WORD:,} letters")
+
+
 def save_tokenizer(path: Path, tokenizer: Tokenizer) -> None:
     """Write a tokenizer as JSON, atomically."""
     write_atomically(path, tokenizer.to_json().encode())
@@ -188,13 +226,19 @@ def load_tokenizer(path: Path) -> Tokenizer:
     """Read a tokenizer of either kind.
 
     Raises:
-        ValueError: the file is missing or is no tokenizer.
+        ValueError: the file is missing or is no tokenizer of this program.
+        FileError: it is larger than one can be.
     """
     try:
-        text = path.read_text("utf-8")
-        if json.loads(text).get("kind") == "words":
+        text = read_limited(path, LARGEST).decode("utf-8")
+        content = json.loads(text)
+        _require_words(content["words"] if "words" in content else content["model"]["vocab"])
+        if content.get("kind") == "words":
             return WordTokenizer.from_json(text)
+        _require_ours(content)
         return BPETokenizer(text)
+    except FileError:
+        raise
     except FileNotFoundError as error:
         raise ValueError(f"there is no tokenizer at {path}; is this a run folder?") from error
     except Exception as error:  # the library raises bare Exception for what it cannot parse

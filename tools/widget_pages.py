@@ -14,13 +14,15 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Locator, Page
 
+from book._ext.policy import with_policy
 from transformer.widgets.base import FRONT_ENDS, Widget
 from transformer.widgets.static_page import STYLE, element_of_widget, write_front_ends
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = """<!doctype html>
 <html lang="en" data-theme="{theme}" style="color-scheme: {theme}">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
 <title>A widget</title><link rel="icon" href="data:,">
 <link rel="stylesheet" href="_static/widgets/{style}">
 <script defer src="_static/widgets.js"></script></head>
@@ -73,7 +75,7 @@ class WidgetSite:
     ) -> WidgetPage:
         """Shows a widget, in a context of its own; `page.context.close()` ends it."""
         content = PAGE.format(theme=theme, style=STYLE, element=element_of_widget(widget))
-        (self.folder / "index.html").write_text(content, encoding="utf-8")
+        (self.folder / "index.html").write_text(with_policy(content), encoding="utf-8")
         context = browser.new_context(
             viewport={"width": width, "height": 900}, has_touch=touch, reduced_motion="reduce"
         )

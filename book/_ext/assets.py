@@ -1,7 +1,8 @@
 """What a page loads: one style sheet (`styles.py` makes it) and scripts that wait.
 
 Scripts wait until the page is drawn; the options of Sphinx's own stand in the page, since a request
-for their one line would hold up the drawing. Files that no page loads go.
+for their one line would hold up the drawing. Files that no page loads go. Each page says what may
+be loaded (`policy.py`).
 """
 
 import hashlib
@@ -11,7 +12,7 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
-from book._ext import styles
+from book._ext import policy, styles
 
 SITE = "styles/site.css"
 # The theme's own, which its templates would link, and after all others those of the widgets.
@@ -19,7 +20,12 @@ THEME_SHEETS = ("basic.css", "styles/pydata-sphinx-theme.css")
 # They are small, and their scripts put names of classes together: all their rules are kept.
 OWN_SHEETS = ("widgets/widgets.css",)
 OPTIONS = "documentation_options.js"
-NEEDLESS = ("scripts/fontawesome.js*", "vendor/fontawesome/webfonts/*", "**/*.map")
+NEEDLESS = (
+    "*webpack-macros.html",
+    "scripts/fontawesome.js*",
+    "vendor/fontawesome/webfonts/*",
+    "**/*.map",
+)
 
 
 def names_of(sheets: list[Any]) -> list[str]:
@@ -91,7 +97,7 @@ def let_scripts_wait(
 
 
 def finish(app: Sphinx, exception: Exception | None) -> None:
-    """After the pages: writes the merged sheet, removes what no page loads."""
+    """After the pages: the merged sheet, no file that no page loads, a policy for each page."""
     written = hasattr(app.builder, "globalcontext")  # else all pages are as they were
     if exception is not None or app.builder.format != "html" or not written:
         return
@@ -105,6 +111,8 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     for pattern in NEEDLESS:
         for path in static.glob(pattern):
             path.unlink()
+    for path in Path(app.outdir).rglob("*.html"):
+        path.write_text(policy.with_policy(path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

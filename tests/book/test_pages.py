@@ -10,12 +10,27 @@ from urllib.parse import unquote, urldefrag, urljoin, urlparse
 
 import axe_playwright_python
 import pytest
-from playwright.sync_api import Browser, Page, Response
+from playwright.sync_api import Browser, Page, Response, expect
+
+from book._ext.policy import TAG, with_policy
 
 HTML = Path(__file__).resolve().parents[2] / "_build" / "html"
-AXE = Path(axe_playwright_python.__file__).parent / "axe.min.js"
+AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
 PHONE = {"width": 360, "height": 740}
 BAD_CONSOLE = ("error", "warning")
+# What the policy of a page has refused, from its first line on.
+WATCH = """window.violations = [];
+document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
+  window.violations.push(`${violatedDirective} ${blockedURI}`));"""
+# Something that a page does not have: somebody's script, in it or from elsewhere, and a request.
+INJECT = """async ([text, source]) => {
+  for (const parts of [{ textContent: text }, { src: source }]) {
+    document.head.append(Object.assign(document.createElement('script'), parts));
+  }
+  document.body.insertAdjacentHTML('beforeend', `<img src="${source}" onerror="${text}">`);
+  await fetch(source).catch(() => {});
+  return window.injected ?? null;
+}"""
 OPEN_ALL = """() => {
   for (const box of document.querySelectorAll('details')) box.open = true;
   for (const button of document.querySelectorAll('button.toggle-button-hidden')) button.click();
@@ -34,6 +49,12 @@ THIN_CODE = """() => {
 }"""
 
 
+ALL_IMAGES = """() => Promise.all([...document.images].map((image) => image.complete ||
+  new Promise((done) => {
+    for (const event of ['load', 'error']) image.addEventListener(event, done);
+  })))"""
+
+
 @dataclass
 class Opened:
     """A page and what the browser complained about while it opened it."""
@@ -46,9 +67,8 @@ def wake_widgets(page: Page) -> None:
     """Scrolls to each widget, since none starts before it is near, and waits for all."""
     for place in page.locator(".widget-place").all():
         place.scroll_into_view_if_needed()
-    page.wait_for_function(
-        "[...document.querySelectorAll('.widget-place')].every(place => place.dataset.state)"
-    )
+    # Not `wait_for_function`: it evaluates text in the page, which the page's policy forbids.
+    expect(page.locator(".widget-place:not([data-state])")).to_have_count(0, timeout=30_000)
     page.evaluate("scrollTo(0, 0)")
 
 
@@ -71,6 +91,7 @@ def opened(browser: Browser, site: str, document: str, view: Any) -> Iterator[Op
             note(f"request to another host: {route.request.url}")
             route.abort()
 
+    page.add_init_script(WATCH)
     page.route("**/*", route)
     page.on("console", lambda m: note(f"console: {m.text}") if m.type in BAD_CONSOLE else None)
     page.on("pageerror", lambda error: note(f"page error: {error}"))
@@ -88,6 +109,7 @@ def test_page_opens_whole_and_quietly(opened: Opened) -> None:
     """No complaint, no request elsewhere, a title, no sideways scrolling, pictures that load."""
     page = opened.page
     assert opened.complaints == []
+    assert page.evaluate("window.violations") == []
     failed = page.locator('.widget-place:not([data-state="live"])')
     assert failed.count() == 0, "a widget did not start"
 
@@ -99,7 +121,7 @@ def test_page_opens_whole_and_quietly(opened: Opened) -> None:
 
     # Pictures far down load when they come near; make them come near.
     page.evaluate("document.querySelectorAll('img').forEach(i => i.loading = 'eager')")
-    page.wait_for_function("[...document.images].every(i => i.complete)")
+    page.evaluate(ALL_IMAGES)
     broken = page.evaluate("[...document.images].filter(i => !i.naturalWidth).map(i => i.src)")
     assert broken == []
     silent = page.evaluate(
@@ -130,7 +152,7 @@ def test_axe_finds_nothing(opened: Opened) -> None:
     """No violation of accessibility rules, in the text or in a widget."""
     page = opened.page
     page.evaluate(THIN_CODE)
-    page.add_script_tag(path=AXE)
+    page.evaluate(AXE)
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     violations = [
         f"{violation['id']}: {node['target']} {node['html'][:120]} {node['failureSummary']}"
@@ -177,12 +199,66 @@ def test_widgets_live_on_a_page_opened_from_the_disk(browser: Browser, document:
     """Without any server, as somebody does who has downloaded the book."""
     page = browser.new_page()
     complaints: list[str] = []
+    page.on("console", lambda m: complaints.append(m.text) if m.type in BAD_CONSOLE else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.add_init_script(WATCH)
     page.goto((HTML / f"{document}.html").as_uri())
+    page.evaluate(OPEN_ALL)
     wake_widgets(page)
     assert page.locator('.widget-place:not([data-state="live"])').count() == 0
+    assert page.evaluate("window.violations") == []
     assert complaints == []
     page.close()
+
+
+def addresses(site: str) -> dict[str, str]:
+    """Where the book can be opened: from a server, and from the disk."""
+    return {"http": site, "file": HTML.as_uri()}
+
+
+@pytest.mark.parametrize("scheme", ["http", "file"])
+@pytest.mark.parametrize("name", ["index", "search", "genindex"])
+def test_the_pages_beside_the_chapters_keep_to_their_policies(
+    browser: Browser, site: str, name: str, scheme: str
+) -> None:
+    page = browser.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda m: complaints.append(m.text) if "Security" in m.text else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.add_init_script(WATCH)
+    page.goto(f"{addresses(site)[scheme]}/{name}.html", wait_until="networkidle")
+    assert page.evaluate("window.violations") == []
+    assert complaints == []
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["http", "file"])
+def test_what_is_smuggled_into_a_page_stays_without_effect(
+    browser: Browser, site: str, scheme: str
+) -> None:
+    page = browser.new_page()
+    page.add_init_script(WATCH)
+    page.goto(f"{addresses(site)[scheme]}/book/welcome.html")
+    elsewhere = "https://elsewhere.example/x.js"
+    ends: list[str] = []
+    page.on("requestfailed", lambda r: ends.append(str(r.failure)) if r.url == elsewhere else None)
+    page.on("response", lambda r: ends.append("answered") if r.url == elsewhere else None)
+    assert page.evaluate(INJECT, ["window.injected = 'yes'", elsewhere]) is None
+    refused = {line.split()[0] for line in page.evaluate("window.violations")}
+    assert refused == {"script-src-elem", "script-src-attr", "img-src", "connect-src"}
+    assert set(ends) == {"csp"}
+    page.close()
+
+
+def test_every_page_of_the_site_has_its_policy() -> None:
+    """With a tag that comes before all scripts, and the hashes of those that stand in the page."""
+    pages = list(HTML.rglob("*.html"))
+    assert {"index.html", "search.html", "genindex.html"} <= {path.name for path in pages}
+    for path in pages:
+        text = path.read_text(encoding="utf-8")
+        assert len(TAG.findall(text)) == 1, path
+        assert TAG.findall(text)[0].strip() in text.partition("<script")[0], path
+        assert with_policy(text) == text, path
 
 
 def test_the_widgets_style_is_whole() -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from book._ext.policy import with_policy
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,6 +83,8 @@ def test_every_page_is_edited(html: Path) -> None:
         assert ("searchindex.js" in page) == (name == "search")
         assert "<script>const DOCUMENTATION_OPTIONS" in page
         assert "documentation_options.js" not in page
+        assert page == with_policy(page)
+        assert page.count("Content-Security-Policy") == 1
         assert re.findall(r'<link [^>]*href="([^"]*)\?v=\w+" rel="stylesheet"', page) == [
             "_static/styles/site.css"
         ]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from matplotlib.colors import to_rgb
+from playwright.sync_api import expect
 
 from tests.widgets.heads_examples import LINKS, made, real, true
 from transformer.figures.style import FRAME
@@ -222,7 +223,7 @@ def test_what_python_adds_and_sets_is_shown(show):
     )
     shown.set("head", 1)
     shown.set("example", 1)
-    shown.page.wait_for_function("document.querySelector('select')?.value === '1'")
+    expect(shown.page.locator("select")).to_have_value("1")
     assert shown.widget.locator(".tfw-rows span").all_inner_texts() == ["t0", "t1"]
     one = [s for s in widget.statistics() if s["kind"] == "cross"][1]
     assert spoken(shown.widget.locator(".tfw-heads-numbers").inner_text()) == pytest.approx(

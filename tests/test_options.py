@@ -121,7 +121,7 @@ def test_a_run_from_before_is_taken_up_whole() -> None:
     ("name", "content", "sentence"),
     [
         ("config.json", b"\xff\xfe\x00", "is no text in UTF-8"),
-        ("config.json", b"[" * 100_000, "is nested too deeply"),
+        ("config.json", b"[" * 50_000, "is nested too deeply"),
         ("config.yaml", b"training: {factor: 1" + b"0" * 400 + b"}", "must be a number"),
     ],
     ids=["bytes", "deep", "large"],

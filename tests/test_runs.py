@@ -45,3 +45,11 @@ def test_a_runs_files_are_read_within_limits(tmp_path: Path, large: str) -> None
     (tmp_path / large).write_text(1_000_000 * '{"step": 1}\n')
     with pytest.raises(FileError, match=f"{large} is larger than"):
         result_of_run(tmp_path)
+
+
+def test_metrics_nested_deeply_are_a_sentence(tmp_path: Path) -> None:
+    for name in ("config.json", "scores.json", "model.safetensors"):
+        (tmp_path / name).write_text("{}")
+    (tmp_path / "metrics.jsonl").write_text(100_000 * "[")
+    with pytest.raises(ValueError, match="metrics.jsonl is nested too deeply"):
+        result_of_run(tmp_path)

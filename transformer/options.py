@@ -181,6 +181,7 @@ def from_file(path: Path) -> Chosen:
 
     Raises:
         ValueError: the file cannot be read, or holds something that is no setting.
+        FileError: it is larger than settings are.
     """
     content = _parsed(path)
     if not isinstance(content, dict):

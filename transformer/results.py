@@ -41,7 +41,11 @@ def result_of_run(folder: Path | str) -> dict[str, Any]:
     config = read_json(folder / "config.json")
     lines = read_limited(folder / "metrics.jsonl", LARGEST_METRICS).decode().splitlines()
     scores = read_json(folder / "scores.json", LARGEST_SCORES)
-    return {**config, "metrics": [json.loads(line) for line in lines], "scores": scores}
+    try:
+        metrics = [json.loads(line) for line in lines]
+    except RecursionError as error:
+        raise ValueError(f"{folder / 'metrics.jsonl'} is nested too deeply") from error
+    return {**config, "metrics": metrics, "scores": scores}
 
 
 def write_result(path: Path, result: Mapping[str, Any]) -> None:

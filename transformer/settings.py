@@ -17,6 +17,9 @@ IN_WORDS = {
     Path: "a path",
     list[str]: "a list of texts",
 }
+# Of a value in a message. What YAML repeats by reference would be endless when written out.
+SHORT = reprlib.Repr()
+SHORT.maxlevel = 2
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,9 @@ class Setting:
         try:
             return _in_type(value, self.type)
         except (TypeError, ValueError, OverflowError):
-            shown = reprlib.repr(value)  # what YAML repeats by reference may have no end
-            raise ValueError(f"{name} ({shown}) must be {_in_words(self.type)}") from None
+            raise ValueError(
+                f"{name} ({SHORT.repr(value)}) must be {_in_words(self.type)}"
+            ) from None
 
 
 def settings_of(described: Any) -> dict[str, Setting]:
@@ -83,7 +87,7 @@ def read_settings(
         ValueError: one is no setting, or of another type; the message begins with the name.
     """
     if not isinstance(given, dict):
-        raise ValueError(f"{name} ({reprlib.repr(given)}) must be settings with their values")
+        raise ValueError(f"{name} ({SHORT.repr(given)}) must be settings with their values")
     given = {key: value for key, value in given.items() if key not in ignored}
     for key in given:
         if key not in settings:

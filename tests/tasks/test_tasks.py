@@ -125,7 +125,7 @@ def test_an_unknown_split_is_named() -> None:
     ("settings", "message"),
     [
         ({"n_layers": 10**6}, r"a model of [\d,]+ parameters would take [\d,]+ GB to train"),
-        ({"max_len": 2**40}, "this machine has .* GB of memory; make d_model"),
+        ({"max_len": 2**40}, "this machine has .* GB of memory; choose a smaller d_model"),
         ({"d_ff": 2**62}, "no tensor can be as large as the model's settings say"),
     ],
 )

@@ -149,8 +149,8 @@ def require_memory(config: TransformerConfig) -> None:
     ):
         raise ValueError(
             f"a model of {n_parameters:,} parameters would take {needed / 2**30:,.0f} GB to train, "
-            f"and this machine has {available / 2**30:,.0f} GB of memory; make d_model, d_ff, "
-            "n_layers, max_len or the vocabulary smaller"
+            f"and this machine has {available / 2**30:,.0f} GB of memory; choose a smaller "
+            "d_model, d_ff, n_layers, max_len or vocab_size"
         )
 
 

@@ -172,8 +172,9 @@ def test_the_gradient_is_clipped_in_its_own_scale() -> None:
     trainer = small_trainer(steps=5, clip=0.01, precision="float16")
     norms = []
 
-    def look(*_: Any) -> None:
-        grads = [p.grad for p in trainer.model.parameters()]
+    def look(optimizer: Any, *_: Any) -> None:
+        factor = 1.0 if optimizer.grad_scale is None else float(optimizer.grad_scale)
+        grads = [p.grad / factor for p in trainer.model.parameters()]  # as Adam will use them
         norms.append(float(torch.nn.utils.get_total_norm(grads)))
 
     trainer.optimizer.register_step_pre_hook(look)

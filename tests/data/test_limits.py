@@ -6,7 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from tests.data.releases import release, tar_of, zip_of
 from transformer.data import limits
 from transformer.data.archives import read_files
 from transformer.data.iwslt import load_iwslt
@@ -115,3 +118,44 @@ def test_a_short_file_is_read_whole_and_a_long_one_not(tmp_path: Path) -> None:
     assert read_limited(tmp_path / "a", 99) == bytes(99)
     with pytest.raises(Exception, match="a is larger than a file of its kind can be"):
         read_limited(tmp_path / "a", 98)
+
+
+@pytest.fixture(scope="module")
+def archives(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
+    """The same small release as .zip, .tgz and .tar."""
+    folder, files = tmp_path_factory.mktemp("whole"), release("14", 3, {"TED.tst2010": 2})
+    packed = tar_of(folder / "a.tgz", dict(files)).read_bytes()
+    return [zip_of(folder / "a.zip", files).read_bytes(), packed, gzip.decompress(packed)]
+
+
+@given(data=st.data())
+@settings(max_examples=150)
+def test_a_damaged_archive_is_a_sentence_or_harmless(
+    archives: list[bytes], tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    """Whatever bytes are wrong, and wherever it ends."""
+    content = bytearray(data.draw(st.sampled_from(archives)))
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    del content[data.draw(st.integers(1, len(content))) :]
+    path = tmp_path_factory.mktemp("damaged") / "a.tgz"
+    path.write_bytes(content)
+    try:
+        load_iwslt(path)
+    except DataError as error:
+        assert str(error)
+
+
+@pytest.mark.parametrize("kind", ["multi30k", "iwslt"])
+def test_what_is_no_file_is_not_waited_for(kind: str, tmp_path: Path) -> None:
+    """A pipe would be read until somebody fills it."""
+    os.mkfifo(tmp_path / "train.de.gz")
+    os.mkfifo(tmp_path / "train.tags.de-en.de")
+    load, message = {
+        "multi30k": (load_multi30k, "train.de.gz is no file; take it out of the folder"),
+        "iwslt": (load_iwslt, "holds no IWSLT files"),
+    }[kind]
+    with pytest.raises(DataError, match=message):
+        load(tmp_path)
+    with pytest.raises(DataError, match="there is no folder or archive"):
+        load_iwslt(tmp_path / "train.de.gz")

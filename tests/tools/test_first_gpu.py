@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests.data.excerpt import write_excerpt
 from tools import first_gpu
 
 
@@ -34,7 +35,9 @@ def test_the_parts_are_in_order_and_leave_records(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_in_small_all_of_it_runs_here_and_nothing_twice(corpora: Path, tmp_path, capsys) -> None:
+def test_in_small_all_of_it_runs_here_and_nothing_twice(tmp_path: Path, capsys) -> None:
+    (tmp_path / "corpora").mkdir()
+    corpora = write_excerpt(tmp_path / "corpora")  # whose test sets are short
     command = [str(tmp_path / "out"), "--data", str(corpora), "--tiny"]
     assert first_gpu.main([*command, "--minutes", "0"]) == 2
     assert "no time left; the same command goes on from here" in capsys.readouterr().out

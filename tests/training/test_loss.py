@@ -247,4 +247,4 @@ def test_the_papers_step_holds_2_gigabytes_for_the_loss_and_not_15() -> None:
     whole = peak_of_the_loss(tokens, vocab_size, None)
     assert whole == pytest.approx(4 * tokens * vocab_size * 4, rel=0.01)
     sliced = peak_of_the_loss(tokens, vocab_size, MOST_LOGITS // vocab_size)
-    assert sliced < 4.1 * MOST_LOGITS * 4
+    assert sliced < 2.2e9

@@ -1,12 +1,16 @@
-"""A widget of the book in a real JupyterLab: Python and the browser move the same object."""
+"""The widgets of the book in a real JupyterLab: Python and the browser move the same object."""
 
 import re
+import time
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import nbformat
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests.live.servers import status_of
+from transformer import widgets
 from transformer.training import noam_rate
 
 CREATE = """\
@@ -35,10 +39,16 @@ def complaints() -> list[str]:
 
 
 @pytest.fixture
-def page(lab, browser: Browser, complaints: list[str]) -> Iterator[Page]:
+def cells() -> list[str]:
+    """The code of the notebook."""
+    return [CREATE, LINK, SET, ASK]
+
+
+@pytest.fixture
+def page(lab, browser: Browser, cells: list[str], complaints: list[str]) -> Iterator[Page]:
     """The notebook, opened in JupyterLab."""
-    cells = [nbformat.v4.new_code_cell(source) for source in (CREATE, LINK, SET, ASK)]
-    notebook = nbformat.v4.new_notebook(cells=cells)
+    code = [nbformat.v4.new_code_cell(source) for source in cells]
+    notebook = nbformat.v4.new_notebook(cells=code)
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
     nbformat.write(notebook, lab.folder / "live.ipynb")
     context = browser.new_context(viewport={"width": 1400, "height": 1000})
@@ -54,7 +64,7 @@ def page(lab, browser: Browser, complaints: list[str]) -> Iterator[Page]:
             else complaints.append(f"request to {r.url}")
         ),
     )
-    page.goto(f"{lab.address}/lab/tree/live.ipynb")
+    page.goto(lab.page_of("live.ipynb"))
     yield page
     context.close()
 
@@ -67,8 +77,9 @@ def cell(page: Page) -> Callable[[int], Locator]:
 
 def run(cell: Locator) -> None:
     """Runs one cell, as a reader does."""
-    cell.locator(".cm-content").click()
-    cell.page.keyboard.press("Control+Enter")
+    cell.locator(".cm-content, .CodeMirror").click()
+    expect(cell).to_have_class(re.compile("jp-mod-active"))
+    cell.locator(".cm-content, .CodeMirror textarea").press("Control+Enter")
 
 
 def run_first(cell: Locator) -> None:
@@ -129,3 +140,100 @@ def test_python_and_the_browser_move_the_same_widget(page, cell, complaints):
     expect(answer).to_have_text("explorer.d_model=512 explorer.warmup=8000 heard=[8000, 100, 8000]")
 
     assert complaints == []
+
+
+def test_who_does_not_know_the_token_gets_no_notebook(lab):
+    assert status_of(lab.address, lab.token) == 200
+    assert status_of(lab.address) == 403
+    assert status_of(lab.address, "guessed") == 403
+
+
+class Move(NamedTuple):
+    """A key on a control of a widget, and what the trait then is."""
+
+    widget: str
+    role: str
+    label: str
+    key: str
+    trait: str
+    value: object
+
+
+MOVES = [
+    Move("AttentionHeads(looks, kind='cross')", "radio", "cross", "ArrowLeft",
+         "kind", "decoder self"),
+    Move("AttentionStepper()", "slider", "width d_k", "End", "d_k", 128),
+    Move("BeamExplorer(german, sentences, **marks, beam_size=4)", "slider", "beam size",
+         "ArrowLeft", "beam_size", 3),
+    Move("ComplexityExplorer()", "slider", "width d", "End", "d", 1024),
+    Move("LabelSmoothingExplorer()", "slider", "vocabulary size V", "End", "vocab_size", 37000),
+    Move("MaskExplorer()", "slider", "sentence of the batch", "End", "sentence", 2),
+    Move("MergeExplorer()", "slider", "merges done", "End", "step", 15),
+    Move("PositionExplorer()", "radio", "curves", "ArrowLeft", "view", "rotation"),
+    Move("ScheduleExplorer()", "slider", "warm-up steps", "Home", "warmup", 100),
+    Move("ShapesExplorer()", "slider", "layers N", "End", "n_layers", 12),
+    Move("SoftmaxTemperature()", "slider", "temperature", "End", "temperature", 5.0),
+]  # fmt: skip
+IMPORTS = """\
+import random
+from transformer.data.toy_german import generate
+from transformer.shipped import shipped_model
+from transformer.text import BOS_ID, EOS_ID
+from transformer.widgets import *
+
+german, rng = shipped_model("toy_german"), random.Random(0)
+sentences = [" ".join(generate(rng).source) for _ in range(2)]
+marks = {"bos_id": BOS_ID, "eos_id": EOS_ID}
+found = [german.attention(sentence) for sentence in sentences]
+looks = [{n: getattr(one, n) for n in ("source", "target", "weights")} for one in found]"""
+CONTROLS = "all => all.map((one) => [one.type, one.value, one.checked, one.ariaValueText])"
+
+
+def test_all_widgets_are_driven():
+    driven = {move.widget.partition("(")[0] for move in MOVES}
+    assert driven == set(widgets.__all__)
+
+
+def wait_until(holds: Callable[[], bool], what: str) -> None:
+    """Looks again and again; fails when it never holds."""
+    end = time.monotonic() + PATIENCE / 1000
+    while not holds():
+        assert time.monotonic() < end, what
+        time.sleep(0.1)
+
+
+class TestAll:
+    """One notebook with a cell for each widget, one that asks for its trait, one that sets it."""
+
+    @pytest.fixture
+    def cells(self) -> list[str]:
+        code = [IMPORTS]
+        for n, move in enumerate(MOVES):
+            name = f"w{n}.{move.trait}"
+            code += [f"w{n} = {move.widget}\nbefore = {name}\nw{n}", f"print({name}, before)"]
+            code += [f"{name} = before"]
+        return code
+
+    def test_each_widget_is_moved_by_the_reader_and_by_python(self, page, cell, complaints):
+        expect(cell(0)).to_be_visible(timeout=PATIENCE)
+        run_first(cell(0))
+        for n, move in enumerate(MOVES):
+            made, asked, reset = (cell(3 * n + i) for i in (1, 2, 3))
+            run(made)
+            widget = made.locator(".tfw").first
+            control = widget.get_by_role(move.role, name=move.label).first
+            expect(control).to_be_visible(timeout=PATIENCE)
+            controls = widget.locator("input, select")
+            first = controls.evaluate_all(CONTROLS)
+            control.press(move.key)
+            run(asked)
+            told = re.compile(f"^{move.value} (?!{move.value}$)")
+            answer = asked.locator(".jp-OutputArea-output")
+            expect(answer).to_have_text(told, timeout=PATIENCE)
+            assert controls.evaluate_all(CONTROLS) != first
+            run(reset)
+            wait_until(
+                lambda now=controls, then=first: now.evaluate_all(CONTROLS) == then,
+                f"{move.widget} does not show what Python sets",
+            )
+        assert complaints == []

@@ -136,6 +136,7 @@ def test_a_chapter_makes_no_temporary_folder_that_nobody_removes(name: str) -> N
     assert "mkdtemp" not in {function for function, _ in calls(name)}
     kept = re.findall(r"(\w+) = tempfile\.TemporaryDirectory\(\)", text := code(name))
     assert all(f"{temporary}.cleanup()" in text for temporary in kept)
+    assert ("torch.distributed.run" in text) == ('"--log-dir"' in text)  # else torchrun leaves one
 
 
 def code(name: str) -> str:

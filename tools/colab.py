@@ -284,14 +284,16 @@ def site(folder: Path) -> Iterator[tuple[list[Path], str]]:
         yield paths, f"transformer-book[book] @ {address}/notebooks/{name}"
 
 
-def record_of(environment: Environment, install: Install, seconds: Mapping[str, float]) -> Any:
+def record_of(
+    environment: Environment, install: Install, seconds: Mapping[str, float], only: list[str] | None
+) -> Any:
     """What was measured, with where it comes from."""
     origin = provenance(torch.device("cpu"))
     require_commit(origin["commit"], "the record", "then record")
     python = [str(environment.python), "-c", "import platform; print(platform.python_version())"]
     return {
         **origin,
-        "command": "python -m tools.colab",
+        "command": " ".join(["python -m tools.colab", *(["--only", *only] if only else [])]),
         "cores": cores(),
         "python": subprocess.check_output(python, text=True).strip(),
         "versions": {name: environment.before[name] for name in NOTED},
@@ -331,8 +333,8 @@ def run_all(options: argparse.Namespace, folder: Path) -> None:
     if failures:
         raise ColabError("\n\n".join(failures))
     if options.record:
-        write_result(options.record, record_of(environment, install, seconds))
-    print("Every notebook runs; nothing of Colab's has changed, nothing is left behind.")
+        write_result(options.record, record_of(environment, install, seconds, options.only))
+    print(f"{len(seconds)} notebooks ran; nothing of Colab's has changed, nothing is left behind.")
 
 
 def main() -> int:

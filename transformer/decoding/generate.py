@@ -1,7 +1,7 @@
 """What every search returns and needs, and the loop that greedy search and sampling share."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 import torch
@@ -10,6 +10,7 @@ from torch import Tensor
 from transformer.decoding.steps import Steps
 from transformer.introspect import pause_recording
 from transformer.model import Transformer
+from transformer.seq2seq import EncoderDecoder
 
 EXTRA_LENGTH = 50  # section 6.1: so many tokens more than the input may the output have
 
@@ -30,7 +31,7 @@ class Hypothesis:
     score: float
 
 
-def check_limits(model: Transformer, bos_id: int, eos_id: int, max_len: int) -> None:
+def check_limits(model: EncoderDecoder, bos_id: int, eos_id: int, max_len: int) -> None:
     """Raises ValueError if a search with these settings makes no sense for the model."""
     limit, vocab_size = model.config.max_len, model.config.tgt_vocab_size
     if not 1 <= max_len <= limit:
@@ -42,7 +43,7 @@ def check_limits(model: Transformer, bos_id: int, eos_id: int, max_len: int) -> 
 
 
 @contextmanager
-def evaluating(model: Transformer) -> Iterator[None]:
+def evaluating(model: EncoderDecoder) -> Iterator[None]:
     """Inside the block the model is in evaluation mode; after it, in the mode it had."""
     training = model.training
     model.eval()
@@ -53,12 +54,14 @@ def evaluating(model: Transformer) -> Iterator[None]:
 
 
 @contextmanager
-def searching(model: Transformer) -> Iterator[bool]:
+def searching(model: EncoderDecoder) -> Iterator[bool]:
     """Inside the block: evaluation mode, no gradients, and no attention weights recorded.
 
     Yields whether somebody is recording outside it.
     """
-    with evaluating(model), pause_recording(model) as recording, torch.inference_mode():
+    # Only a Transformer's attentions can be recorded.
+    paused = pause_recording(model) if isinstance(model, Transformer) else nullcontext(False)
+    with evaluating(model), paused as recording, torch.inference_mode():
         yield recording
 
 

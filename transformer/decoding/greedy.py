@@ -12,11 +12,11 @@ from transformer.decoding.generate import (
     searching,
 )
 from transformer.decoding.steps import start_decoding
-from transformer.model import Transformer
+from transformer.seq2seq import EncoderDecoder
 
 
 def greedy_search(
-    model: Transformer,
+    model: EncoderDecoder,
     src: Int[Tensor, "batch src_len"],
     *,
     bos_id: int,

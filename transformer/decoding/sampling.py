@@ -8,11 +8,11 @@ from torch import Tensor
 
 from transformer.decoding.generate import Hypothesis, check_limits, generate, searching
 from transformer.decoding.steps import start_decoding
-from transformer.model import Transformer
+from transformer.seq2seq import EncoderDecoder
 
 
 def sample(
-    model: Transformer,
+    model: EncoderDecoder,
     src: Int[Tensor, "batch src_len"],
     *,
     temperature: float = 1.0,

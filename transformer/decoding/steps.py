@@ -1,7 +1,8 @@
 """One step of a search: the logits after one more token, in three ways that give the same.
 
 `RecomputedSteps` runs the decoder over the whole prefix, as training does. `CachedSteps` runs it
-over the new position only (see cache.py). `PackedSteps` does this with less around it.
+over the new position only (see cache.py). `PackedSteps` does this with less around it. A recurrent
+decoder has `RecurrentSteps`, which keep its state.
 """
 
 from typing import Protocol, runtime_checkable
@@ -13,6 +14,7 @@ from transformer.cache import KeyValueCache
 from transformer.decoding.packed import PackedSteps, all_rows, is_plain
 from transformer.masks import padding_mask
 from transformer.model import Transformer
+from transformer.seq2seq import EncoderDecoder, Seq2Seq
 
 Logits = Float[Tensor, "rows vocab"]
 Prefixes = Int[Tensor, "rows len"]
@@ -36,18 +38,20 @@ class Steps(Protocol):
 
 
 def start_decoding(
-    model: Transformer, src: Int[Tensor, "batch src_len"], rows: int = 1, use_cache: bool = True
+    model: EncoderDecoder, src: Int[Tensor, "batch src_len"], rows: int = 1, use_cache: bool = True
 ) -> Steps:
     """Encode the sources, and make ready for `rows` prefixes of each output."""
     if not use_cache:
         return RecomputedSteps(model, src, rows)
+    if isinstance(model, Seq2Seq):
+        return RecurrentSteps(model, src, rows)
     return PackedSteps(model, src, rows) if is_plain(model) else CachedSteps(model, src, rows)
 
 
 class RecomputedSteps:
     """Nothing is kept: every position is computed anew at each step, as in training."""
 
-    def __init__(self, model: Transformer, src: Tensor, rows: int = 1) -> None:
+    def __init__(self, model: EncoderDecoder, src: Tensor, rows: int = 1) -> None:
         self.model, self.rows = model, rows
         self.src, self.memory = _repeated(src, rows), _repeated(model.encode(src), rows)
 
@@ -68,6 +72,8 @@ class RecomputedSteps:
 class CachedSteps(RecomputedSteps):
     """`model.decode` with a cache, whatever the model's modules are."""
 
+    model: Transformer
+
     def __init__(self, model: Transformer, src: Tensor, rows: int = 1) -> None:
         super().__init__(model, src, rows)
         self.cache = KeyValueCache(model.config.n_layers)
@@ -87,6 +93,31 @@ class CachedSteps(RecomputedSteps):
     def reorder(self, rows: Tensor) -> None:
         """Put the rows into another order, each within its sentence."""
         self.cache.reorder(rows)
+
+
+class RecurrentSteps(RecomputedSteps):
+    """A recurrent decoder's cache is its state, which is as large after a hundred words as after one."""
+
+    model: Seq2Seq
+
+    def __init__(self, model: Seq2Seq, src: Tensor, rows: int = 1) -> None:
+        super().__init__(model, src, rows)
+        self.state: Tensor | None = None
+
+    def __call__(self, output: Prefixes) -> Logits:
+        """The logits after each prefix."""
+        hidden, self.state, _ = self.model.run(output[:, -1:], self.memory, self.src, self.state)
+        return self.model.logits(hidden[:, -1])
+
+    def select(self, sentences: Tensor) -> None:
+        """Keep these sentences, each with all its rows."""
+        super().select(sentences)
+        self.reorder(all_rows(sentences, self.rows))
+
+    def reorder(self, rows: Tensor) -> None:
+        """Put the rows into another order, each within its sentence."""
+        if self.state is not None:
+            self.state = self.state[rows]
 
 
 def _repeated(x: Tensor, rows: int) -> Tensor:

@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 
 from tests.helpers import BOS, EOS, MARKS, PAD, VOCAB, same, seeds, sentence_lengths, sentences
 from transformer import Transformer, TransformerConfig
+from transformer.data.copy_task import CopyTask
 from transformer.decoding import beam_search, greedy_search, sample
 from transformer.decoding.steps import RecomputedSteps, RecurrentSteps, start_decoding
 from transformer.seq2seq import AdditiveAttention, Seq2Seq, Seq2SeqConfig, width_for
+from transformer.training import Trainer, TrainingConfig
 
 both = pytest.mark.parametrize("attention", [False, True])
 
@@ -178,3 +180,24 @@ def test_settings_survive_json():
     config = small_seq2seq().config
     assert Seq2SeqConfig(**config.to_dict()) == config
     assert EOS != PAD
+
+
+@both
+def test_the_same_trainer_teaches_it(attention):
+    """Short sequences fit through one vector as well."""
+    torch.manual_seed(0)
+    task = CopyTask(n_symbols=5, min_length=1, max_length=3)
+    sizes = {"src_vocab_size": task.vocab_size, "tgt_vocab_size": task.vocab_size}
+    model = Seq2Seq(Seq2SeqConfig(**sizes, d_model=32, attention=attention, dropout=0.0))
+    settings = TrainingConfig(steps=150, max_tokens=256, warmup=30, factor=0.5, clip=1.0)
+    metrics = Trainer(
+        model, task.pairs(2000, seed=0), settings, device="cpu", show_progress=False
+    ).train()
+    assert metrics[-1]["loss"] < 0.5 * metrics[0]["loss"]
+    test = task.pairs(100, seed=1)
+    src = torch.nn.utils.rnn.pad_sequence(
+        [torch.tensor([*source, EOS]) for source, _ in test], batch_first=True
+    )
+    found = greedy_search(model, src, **MARKS, max_len=5)
+    right = sum(h[0].tokens == target for h, (_, target) in zip(found, test, strict=True))
+    assert right > 90

@@ -96,7 +96,7 @@ class CachedSteps(RecomputedSteps):
 
 
 class RecurrentSteps(RecomputedSteps):
-    """A recurrent decoder's cache is its state, which is as large after a hundred words as after one."""
+    """A recurrent decoder's cache is its state: as large after a hundred words as after one."""
 
     model: Seq2Seq
 

@@ -13,8 +13,8 @@ from torch import Tensor
 from transformer.batching import Batch, TokenPair
 from transformer.config import TransformerConfig
 from transformer.devices import enough_memory, memory_for_model, rng_restored, use_device
-from transformer.model import Transformer
 from transformer.runtime import pick_device
+from transformer.seq2seq import EncoderDecoder
 from transformer.text import BOS_ID, EOS_ID
 from transformer.training import stopping
 from transformer.training.distributed import Workers, own_device
@@ -63,7 +63,7 @@ class Trainer:
 
     def __init__(
         self,
-        model: Transformer,
+        model: EncoderDecoder,
         pairs: Sequence[TokenPair],
         config: TrainingConfig,
         *,
@@ -71,7 +71,7 @@ class Trainer:
         eos_id: int = EOS_ID,
         device: torch.device | str | None = None,
         run_dir: Path | str | None = None,
-        evaluate: Callable[[Transformer], Metrics] | None = None,
+        evaluate: Callable[[Any], Metrics] | None = None,
         show_progress: bool = True,
     ) -> None:
         if not pairs:
@@ -239,7 +239,7 @@ class Trainer:
         require_finite(self.model, loss, between, self.config, saved, half)
         self.recorder.report(self.step, self.loader.epoch, loss, self.rate)
 
-    def _evaluate(self, evaluate: Callable[[Transformer], Metrics]) -> None:
+    def _evaluate(self, evaluate: Callable[[Any], Metrics]) -> None:
         """The first process scores the model; the others learn what decides when to stop."""
         scores: Metrics = {}
         if self.workers.first:

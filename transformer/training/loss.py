@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from transformer.batching import TokenPair, make_batch, token_batches
-from transformer.model import Transformer
+from transformer.seq2seq import EncoderDecoder
 from transformer.text import BOS_ID, EOS_ID
 
 # The logits of 25,000 tokens and a vocabulary of 37,000 are 3.7 GB in float32, and the loss holds
@@ -55,7 +55,7 @@ class ModelWithLoss(nn.Module):
     nobody compiles and there are many of them, they are computed in slices.
     """
 
-    def __init__(self, model: Transformer, smoothing: float) -> None:
+    def __init__(self, model: EncoderDecoder, smoothing: float) -> None:
         super().__init__()
         self.model, self.smoothing = model, smoothing
 
@@ -108,7 +108,7 @@ def smoothed_targets(
 
 @torch.no_grad()
 def validation_loss(
-    model: Transformer,
+    model: EncoderDecoder,
     pairs: Sequence[TokenPair],
     *,
     smoothing: float,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer.files import write_atomically
-from transformer.model import Transformer
+from transformer.seq2seq import EncoderDecoder
 from transformer.training.distributed import Workers
 from transformer.training.settings import TrainingConfig
 from transformer.weights import save_model
@@ -79,7 +79,7 @@ def why_ended(metrics: Sequence[dict[str, Any]], config: TrainingConfig) -> str:
     return f"all {config.steps:,} steps are done"
 
 
-def keep_best(run_dir: Path, model: Transformer) -> None:
+def keep_best(run_dir: Path, model: EncoderDecoder) -> None:
     """Put the weights into RUN/best, with all that translating with them needs.
 
     Raises:

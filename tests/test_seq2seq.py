@@ -182,14 +182,17 @@ def test_settings_survive_json():
     assert EOS != PAD
 
 
+@pytest.mark.slow
 @both
-def test_the_same_trainer_teaches_it(attention):
+def test_the_same_trainer_teaches_it(attention, tmp_path):
     """Short sequences fit through one vector as well."""
     torch.manual_seed(0)
     task = CopyTask(n_symbols=5, min_length=1, max_length=3)
     sizes = {"src_vocab_size": task.vocab_size, "tgt_vocab_size": task.vocab_size}
     model = Seq2Seq(Seq2SeqConfig(**sizes, d_model=32, attention=attention, dropout=0.0))
     settings = TrainingConfig(steps=150, max_tokens=256, warmup=30, factor=0.5, clip=1.0)
+    with pytest.raises(ValueError, match="a run folder is for a Transformer"):
+        Trainer(model, task.pairs(1, seed=0), settings, run_dir=tmp_path)
     metrics = Trainer(
         model, task.pairs(2000, seed=0), settings, device="cpu", show_progress=False
     ).train()

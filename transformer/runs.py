@@ -69,7 +69,7 @@ def train_task(
         if run_dir is not None and not resume and not trainer.metrics and trainer.workers.first:
             _take_back(Path(run_dir))
         raise
-    return Translator(trainer.model, task.tokenizer), metrics
+    return Translator(model, task.tokenizer), metrics
 
 
 def load_run(

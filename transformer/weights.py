@@ -18,6 +18,7 @@ from torch.overrides import TorchFunctionMode
 from transformer.config import TransformerConfig
 from transformer.files import FileError, is_hollow, write_atomically
 from transformer.model import Transformer
+from transformer.seq2seq import EncoderDecoder
 
 KEPT_WEIGHTS = "weights"  # a run's folder for the weights of its last checkpoints
 # In bytes, of a safetensors file's list of tensors and metadata. A model's has about a hundred for
@@ -205,7 +206,7 @@ def _require_fitting(config: TransformerConfig, shapes: Mapping[str, Shape], n_b
         )
 
 
-def save_model(path: Path, model: Transformer) -> None:
+def save_model(path: Path, model: EncoderDecoder) -> None:
     """Write the weights and the configuration into one file."""
     save_tensors(path, model_tensors(model), {"config": model.config.to_dict()})
 
@@ -233,7 +234,7 @@ def load_model(path: Path) -> Transformer:
     return model.eval()
 
 
-def keep_weights(run_dir: Path, step: int, model: Transformer, keep: int) -> None:
+def keep_weights(run_dir: Path, step: int, model: EncoderDecoder, keep: int) -> None:
     """Put the weights of a step beside those of earlier ones, of which the last `keep` stay.
 
     Raises:

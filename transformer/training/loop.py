@@ -13,6 +13,7 @@ from torch import Tensor
 from transformer.batching import Batch, TokenPair
 from transformer.config import TransformerConfig
 from transformer.devices import enough_memory, memory_for_model, rng_restored, use_device
+from transformer.model import Transformer
 from transformer.runtime import pick_device
 from transformer.seq2seq import EncoderDecoder
 from transformer.text import BOS_ID, EOS_ID
@@ -78,6 +79,8 @@ class Trainer:
             raise ValueError("there is nothing to train on: the list of sentence pairs is empty")
         if config.patience and evaluate is None:
             raise ValueError(f"patience ({config.patience}) needs scores; give evaluate too")
+        if run_dir is not None and not isinstance(model, Transformer):
+            raise ValueError("a run folder is for a Transformer; train other models without one")
         self.config = config
         self.workers = Workers()
         chosen = device if isinstance(device, torch.device) else pick_device(device)

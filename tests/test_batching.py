@@ -172,3 +172,16 @@ def test_a_batch_moves_to_a_device_whole():
     assert isinstance(moved, Batch)
     assert {t.device.type for t in (moved.src, moved.tgt_in, moved.tgt_out)} == {"meta"}
     assert moved.n_tokens == batch.n_tokens
+
+
+@pytest.mark.parametrize(("device", "waits"), [("cpu", True), ("mps", True), ("cuda:1", False)])
+def test_only_a_copy_to_cuda_is_not_waited_for(monkeypatch, device, waits):
+    batch, copies = make_batch([([5, 6], [7])], **MARKS), []
+
+    def to(tensor, device, *, non_blocking=False):
+        copies.append((str(device), not non_blocking))
+        return tensor
+
+    monkeypatch.setattr(torch.Tensor, "to", to)
+    batch.to(torch.device(device))
+    assert copies == 3 * [(device, waits)]

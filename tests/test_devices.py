@@ -1,5 +1,6 @@
 """Devices: which kernels, whose random numbers, and what is said when memory is full."""
 
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -38,9 +39,10 @@ def raising(error: Exception) -> Any:
         raising(torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 3.45 GiB.")),
         raising(RuntimeError("MPS backend out of memory (MPS allocated: 8.00 GB)")),
         raising(RuntimeError("[enforce fail at alloc_cpu.cpp:75] not enough memory: you tried")),
+        raising(RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate`")),
         raising(MemoryError()),
     ],
-    ids=["processor", "cuda", "mps", "windows", "python"],
+    ids=["processor", "cuda", "mps", "windows", "cublas", "python"],
 )
 def test_whatever_says_that_memory_is_full_it_becomes_the_sentence(run: Any) -> None:
     with (
@@ -49,6 +51,20 @@ def test_whatever_says_that_memory_is_full_it_becomes_the_sentence(run: Any) -> 
     ):
         run()
     assert caught.value.__cause__ is not None
+
+
+def test_the_error_of_a_full_memory_holds_no_tensor_of_the_step_that_failed() -> None:
+    held = []
+
+    def step() -> None:
+        activations = torch.zeros(3)
+        held.append(weakref.ref(activations))
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    with pytest.raises(NotEnoughMemoryError) as caught, enough_memory("take less"):
+        step()
+    assert caught.value.__traceback__ is not None  # as a notebook keeps it
+    assert held[0]() is None
 
 
 @pytest.mark.parametrize("error", [RuntimeError("shapes cannot be multiplied"), ValueError("7")])

@@ -85,8 +85,11 @@ class Batch:
     n_tokens: int
 
     def to(self, device: torch.device) -> "Batch":
-        """The same batch on another device; from pinned memory without waiting for the copy."""
-        return self._with(lambda tensor: tensor.to(device, non_blocking=True))
+        """The same batch on another device; from pinned memory to CUDA without waiting for it."""
+        # Only CUDA keeps pinned memory until the copy is over: elsewhere, as on Apple's GPUs, the
+        # source could be freed and overwritten before it has been read.
+        waits_not = device.type == "cuda"
+        return self._with(lambda tensor: tensor.to(device, non_blocking=waits_not))
 
     def pinned(self) -> "Batch":
         """The same batch in memory that a CUDA GPU can fetch by itself."""

@@ -1,6 +1,7 @@
 """What differs from device to device: attention's kernels, memory, random numbers, libraries."""
 
 import re
+import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -8,8 +9,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-# What torch says where a CPU, an Apple GPU or Windows has no more memory.
-FULL = re.compile("out of memory|not enough memory|can(no|')t allocate memory", re.IGNORECASE)
+# What torch says where a CPU, an Apple GPU, Windows or cuBLAS has no more memory.
+FULL = re.compile(
+    "out of memory|not enough memory|can(no|')t allocate memory|CUBLAS_STATUS_ALLOC_FAILED",
+    re.IGNORECASE,
+)
 
 
 class NotEnoughMemoryError(Exception):
@@ -20,6 +24,8 @@ class NotEnoughMemoryError(Exception):
 def enough_memory(sentence: str) -> Iterator[None]:
     """Inside, torch's several errors about memory that is full become one, with this sentence.
 
+    What the failed functions held is let go, so that the memory is free for another try.
+
     Raises:
         NotEnoughMemoryError: the memory is full.
     """
@@ -29,6 +35,8 @@ def enough_memory(sentence: str) -> Iterator[None]:
         full = isinstance(error, MemoryError | torch.OutOfMemoryError) or FULL.search(str(error))
         if not full:
             raise
+        # A notebook keeps the last error, with it these frames, and in them the tensors.
+        traceback.clear_frames(error.__traceback__)
         raise NotEnoughMemoryError(sentence) from error
 
 

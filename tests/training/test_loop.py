@@ -498,7 +498,7 @@ def test_a_batch_that_the_memory_does_not_hold_ends_in_the_remedy(monkeypatch, e
         raise error("CUDA out of memory")
 
     monkeypatch.setattr(trainer, "_update", full)
-    remedy = "the memory of cpu does not hold .* 50 tokens.* --max-tokens 25 --accumulate 6;"
+    remedy = "memory of cpu does not hold .* 50 tokens.* --max-tokens 25 --accumulate 6, in a new f"
     with pytest.raises(NotEnoughMemoryError, match=remedy):
         trainer.train()
     assert list(tmp_path.iterdir()) == []

@@ -24,7 +24,7 @@ def multi30k_task(
     model: Settings | None = None,
     training: Settings | None = None,
 ) -> Task:
-    """Translate captions of photographs: half an hour on a CPU, minutes on a GPU.
+    """Translate captions of photographs: half an hour on a CPU, minutes on a GPU, we expect.
 
     Args:
         data_path: folder, archive or file of the data; what has an address is downloaded unless

@@ -10,8 +10,8 @@ from transformer.training.settings import TrainingConfig
 Precision = Literal["float32", "bf16", "float16"]
 DTYPES = {"float32": torch.float32, "bf16": torch.bfloat16, "float16": torch.float16}
 
-# torch.compile takes about a minute before the first step. It saves some 3 ms of each, so that so
-# many steps make up for it; a large model saves more.
+# Estimated, not measured: torch.compile takes about a minute before the first step and saves some
+# 3 ms of each, so that so many steps make up for it; a large model saves more.
 WORTH_COMPILING = 20_000
 TENSOR_CORES = (7, 0)  # the compute capability of the first GPUs that have them, for float16
 

@@ -158,7 +158,8 @@ class Trainer:
         return (
             f"the memory of {self.device} does not hold the model and a batch of {n:,} tokens. "
             "Halve the batch and put a step together from twice as many, which leaves the step as "
-            f"it is: --max-tokens {max(1, n // 2)} --accumulate {2 * parts}; or train a smaller "
+            f"it is: --max-tokens {max(1, n // 2)} --accumulate {2 * parts}, in a new folder if "
+            "there is a checkpoint, because --resume allows no such change; or train a smaller "
             "model"
         )
 

@@ -2,12 +2,15 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from transformer.files import FileError
+from transformer.options import from_file
 from transformer.results import result_of_run
-from transformer.runs import RunError, keep_scores, load_run
+from transformer.runs import RunError, keep_scores, load_run, train_task
+from transformer.tasks import copy_task
 
 
 @pytest.mark.parametrize("content", ["[]", "{}", '{"task": ["copy"]}', "no JSON"])
@@ -53,3 +56,59 @@ def test_metrics_nested_deeply_are_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "metrics.jsonl").write_text(100_000 * "[")
     with pytest.raises(ValueError, match="metrics.jsonl is nested too deeply"):
         result_of_run(tmp_path)
+
+
+TINY = {"d_model": 16, "d_ff": 16, "n_heads": 2, "n_layers": 1}
+
+
+def train(folder: Path, steps: int) -> None:
+    """Train a tiny model so far, going on where there is something."""
+    task = copy_task(TINY, {"steps": steps, "max_tokens": 110})
+    train_task(task, folder, resume=folder.exists(), device="cpu", show_progress=False)
+
+
+def config_of(folder: Path) -> dict[str, Any]:
+    config: dict[str, Any] = json.loads((folder / "config.json").read_text())
+    return config
+
+
+def test_a_run_says_on_which_machine_it_was_taken_up_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = tmp_path / "run"
+    train(run, 1)
+    first = config_of(run)
+    assert "resumed" not in first
+    for steps, machine in ((2, "T4"), (3, "L4")):
+        monkeypatch.setattr("transformer.runtime._hardware", lambda device, m=machine: m)
+        train(run, steps)
+    config = config_of(run)
+    resumed = config.pop("resumed")
+    assert config == first  # what the run began with stays
+    assert [(entry["step"], entry["hardware"]) for entry in resumed] == [(1, "T4"), (2, "L4")]
+    assert {"precision", "compiled", "versions", "command", "commit"} <= resumed[0].keys()
+    assert from_file(run / "config.json").training["max_tokens"] == 110
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [("{", "cannot be read"), ("[]", "no settings"), ('{"resumed": 1}', "no settings")],
+)
+def test_a_run_whose_config_is_damaged_does_not_go_on(
+    tmp_path: Path, content: str, sentence: str
+) -> None:
+    run = tmp_path / "run"
+    train(run, 1)
+    (run / "config.json").write_text(content)
+    with pytest.raises(RunError, match=f"config.json .*{sentence}"):
+        train(run, 2)
+    assert (run / "config.json").read_text() == content
+
+
+def test_a_run_without_a_config_goes_on_without_one(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    train(run, 1)
+    (run / "config.json").unlink()
+    train(run, 2)
+    assert not (run / "config.json").exists()
+    assert json.loads((run / "metrics.jsonl").read_text().splitlines()[-1])["step"] == 2

@@ -39,7 +39,8 @@ def train_task(
     """Train a task's model; return the translator and the metrics.
 
     `evaluate` scores the model now and then; by default on 200 sentences of the first split.
-    With `run_dir`, the folder afterwards holds config.json (settings, seed, versions, command),
+    With `run_dir`, the folder afterwards holds config.json (settings, seed, versions, command, and
+    for each time that the run was taken up again its step, versions and hardware),
     metrics.jsonl, tokenizer.json, checkpoint.safetensors and model.safetensors, tensorboard/ with
     the same metrics, and best/ with the weights of the best evaluation where there are several.
     Processes that torchrun has started train together; the first one writes and evaluates.
@@ -169,7 +170,13 @@ def _prepare(folder: Path, task: Task, trainer: Trainer, resume: bool) -> None:
     checkpoint = folder / "checkpoint.safetensors"
     has_run = (folder / "config.json").exists()
     if resume and checkpoint.exists():
+        config = _resumable(folder)
         trainer.resume(checkpoint)
+        trainer.workers.barrier()  # all have read it before the first writes it
+        if config and trainer.workers.first:
+            resumed = {"step": trainer.step, **_circumstances(trainer)}
+            config["resumed"] = [*config.get("resumed", []), resumed]
+            _write_json(folder / "config.json", config)
         return
     if resume and not has_run:
         raise RunError(f"{folder} holds no run to resume; leave out --resume to start one")
@@ -188,11 +195,30 @@ def _prepare(folder: Path, task: Task, trainer: Trainer, resume: bool) -> None:
         "config": task.config.to_dict(),
         "training": asdict(task.training),
         "processes": trainer.workers.size,
+        **_circumstances(trainer),
+    }
+    _write_json(folder / "config.json", config)
+
+
+def _resumable(folder: Path) -> dict[str, Any]:
+    """The config.json of a run that goes on; empty where there is none."""
+    path = folder / "config.json"
+    try:
+        config = read_json(path) if path.exists() else {}
+    except (OSError, ValueError) as error:
+        raise RunError(f"{path} cannot be read: mend it, or move it away") from error
+    if not isinstance(config, dict) or not isinstance(config.get("resumed", []), list):
+        raise RunError(f"{path} holds no settings of a run: mend it, or move it away")
+    return config
+
+
+def _circumstances(trainer: Trainer) -> dict[str, Any]:
+    """What a run that goes on may find changed: the machine, and what was chosen for it."""
+    return {
         "precision": trainer.precision,
         "compiled": trainer.compiled,
         **provenance(trainer.device),
     }
-    _write_json(folder / "config.json", config)
 
 
 def _take_back(folder: Path) -> None:

@@ -178,6 +178,20 @@ def run_talks(cells: list[str], **settings: Any) -> dict[str, Any]:
     return names
 
 
+def test_the_cells_to_run_again_on_a_new_machine_are_those_that_the_page_names(
+    talks: list[str],
+) -> None:
+    imports, *own = talks
+    assert run_talks([imports, *own])["asked"] is False
+    with pytest.raises(NameError):
+        run_talks(["", *own])
+    (said,) = re.findall(r"Were you disconnected\?.*?:", (ROOT / f"{ASKED}.md").read_text(), re.S)
+    for what in ("first two code cells", "imports", "%env TRANSFORMER_SCALE=gpu", "these cells"):
+        assert what in " ".join(said.split())
+    first = next(c for c in jupytext.read(ROOT / f"{ASKED}.md").cells if c.cell_type == "code")
+    assert first.source == imports  # the notebook's second: the first is put before all others
+
+
 def test_the_talks_are_neither_fetched_nor_trained_where_nobody_asks(
     talks: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -232,12 +246,21 @@ def test_a_run_of_the_talks_is_kept_on_the_drive_where_the_reader_wishes(
     talks: list[str], archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mounted: list[str] = []
+    on_drive = tmp_path / "drive/MyDrive/mine.tgz"
+
+    def mount(folder: str) -> None:
+        mounted.append(folder)
+        on_drive.parent.mkdir(parents=True)
+        archive.rename(on_drive)
+
     colab = types.ModuleType("google.colab")
-    colab.drive = types.SimpleNamespace(mount=mounted.append)  # type: ignore[attr-defined]
+    colab.drive = types.SimpleNamespace(mount=mount)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "google.colab", colab)
     drive = str(tmp_path / "drive")
-    run_talks(talks, archive=archive, changes={**CHANGES, "steps": 1}, drive_folder=drive)
+    run_talks(talks, archive=on_drive, changes={**CHANGES, "steps": 1}, drive_folder=drive)
     assert mounted == [drive]
     run = tmp_path / "drive/MyDrive/transformer-book/iwslt14"
     assert (run / "model.safetensors").exists() and (run / "checkpoint.safetensors").exists()
     assert not (tmp_path / "runs").exists()
+    training = json.loads((run / "config.json").read_text())["training"]
+    assert training["checkpoint_minutes"] == 20  # each one fills the drive's trash

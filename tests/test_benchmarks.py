@@ -395,6 +395,7 @@ def test_the_sentences_of_a_measured_run_have_the_lengths_that_they_are_said_to_
     lengths = [len(side) for pair in pairs for side in pair]
     assert sum(lengths) / len(lengths) == pytest.approx(gpu.LENGTH, rel=0.05)
     assert len(set(lengths)) > 50
+    assert gpu.LENGTH % 8 == 0  # of the measured step: rows of a mask are aligned
     assert all(4 <= token < 50 for pair in pairs[:100] for side in pair for token in side)
 
 

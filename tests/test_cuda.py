@@ -6,6 +6,7 @@ the CPU, and on CUDA they prove the GPU's kernels.
 
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,10 +19,12 @@ from torch import Tensor
 
 from tests.helpers import EOS, MARKS, lively_model, padded_sources, sentences
 from tests.processes import run_program
-from tests.training.trainers import small_trainer, weights_of
+from tests.training.trainers import random_pairs, small_trainer, weights_of
 from transformer.attention import MultiHeadAttention
 from transformer.decoding import beam_search, greedy_search
+from transformer.devices import use_device
 from transformer.masks import causal_mask, padding_mask, target_mask
+from transformer.training import Trainer
 from transformer.training.hardware import DTYPES
 from transformer.weights import load_tensors
 
@@ -35,7 +38,8 @@ in_all_precisions = pytest.mark.parametrize("precision", ["float32", "bf16", "fl
 # How far a result may be off, of the largest number in it.
 TOLERANCES = {"float32": 1e-4, "bf16": 3e-2, "float16": 4e-3}
 WIDE = {"d_model": 64, "d_ff": 128, "n_heads": 4}  # heads of 16, which GPUs' kernels take
-ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+PATHS = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": PATHS}
 
 
 def close(actual: Tensor, expected: Tensor, tolerance: float) -> None:
@@ -74,8 +78,8 @@ def test_a_steps_gradient_is_that_of_the_processor_in_float32(device, precision)
     expected, found = gradient_of_a_step("cpu", "float32"), gradient_of_a_step(device, precision)
     error = float((found - expected).norm() / expected.norm())
     assert error < TOLERANCES[precision]
-    # In 16 bits it is off by something, else they were not used.
-    assert (error > 1e-5) == (precision != "float32")
+    # In 16 bits it is off by something, else they were not used; in float32 it may be, or not.
+    assert precision == "float32" or error > 1e-5
 
 
 @everywhere
@@ -104,6 +108,7 @@ MASKS = {
 
 def attend(device: str, precision: str, mask: Tensor | None, written_out: bool) -> list[Tensor]:
     """The output of attention with random weights, and the gradients of input and weights."""
+    use_device(torch.device(device))  # so that the kernels are those of a run
     torch.manual_seed(0)
     attention = MultiHeadAttention(64, 4)
     x, weigh = torch.randn(3, 7, 64), torch.randn(3, 7, 64)
@@ -204,16 +209,47 @@ def test_evaluation_leaves_the_devices_random_numbers_alone(device) -> None:
 # Waiting, and memory -------------------------------------------------------------------------
 
 
+def set_sync_mode(mode: str) -> None:
+    """What torch does with whoever waits for the GPU; that this may change it says, once."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Synchronization debug mode")
+        torch.cuda.set_sync_debug_mode(mode)
+
+
 @contextmanager
 def no_waiting(device: str) -> Iterator[None]:
     """Inside, whoever waits for the GPU fails; on a CPU there is nothing to wait for."""
-    if device == "cuda":
-        torch.cuda.set_sync_debug_mode("error")
     try:
+        if device == "cuda":
+            set_sync_mode("error")
         yield
     finally:
         if device == "cuda":
-            torch.cuda.set_sync_debug_mode("default")
+            set_sync_mode("default")
+
+
+def steps_without_waiting(trainer: Trainer, device: str) -> Tensor:
+    """The loss of the last of three steps, none of which waits for the device."""
+    batches = iter(trainer.loader)
+    trainer._update(next(batches))  # makes what is made once
+    steps = [next(batches) for _ in range(3)]
+    with no_waiting(device):
+        for step in steps:
+            loss, _ = trainer._update(step)
+    return loss
+
+
+def test_the_watch_for_waiting_warns_of_nothing_and_is_taken_off(monkeypatch) -> None:
+    modes = []
+
+    def set_mode(mode: str) -> None:
+        modes.append(mode)
+        warnings.warn("Synchronization debug mode is a prototype feature", stacklevel=1)
+
+    monkeypatch.setattr(torch.cuda, "set_sync_debug_mode", set_mode)
+    with pytest.raises(KeyError), no_waiting("cuda"):
+        raise KeyError
+    assert modes == ["error", "default"]
 
 
 @everywhere
@@ -221,16 +257,26 @@ def no_waiting(device: str) -> Iterator[None]:
 @pytest.mark.parametrize("settings", [{}, {"clip": 0.5, "accumulate": 2}], ids=str)
 def test_no_step_waits_for_the_device(device, precision, settings) -> None:
     trainer = small_trainer(device=device, precision=precision, steps=5, **settings)
-    batches = iter(trainer.loader)
-    trainer._update(next(batches))  # makes what is made once
-    steps = [next(batches) for _ in range(3)]
-    with no_waiting(device):
-        for step in steps:
-            loss, _ = trainer._update(step)
+    loss = steps_without_waiting(trainer, device)
     assert loss.isfinite()
     if device == "cuda":
         with no_waiting(device), pytest.raises(RuntimeError, match="synchronizing"):
             loss.item()
+
+
+@pytest.mark.skipif(not HAS_CUDA, reason="torch finds no CUDA GPU here")
+@in_all_precisions
+def test_no_step_of_a_real_size_waits_for_the_device(precision) -> None:
+    """Thousands of tokens and a vocabulary of 37,000, whose logits come in slices."""
+    trainer = small_trainer(
+        model={**WIDE, "tgt_vocab_size": 37_000, "tie": "decoder"},
+        pairs=random_pairs(5000),
+        device="cuda",
+        precision=precision,
+        steps=5,
+        max_tokens=5000,
+    )
+    assert steps_without_waiting(trainer, "cuda").isfinite()
 
 
 @everywhere
@@ -297,6 +343,8 @@ def test_a_compiled_model_takes_every_length_from_1_to_40(device) -> None:
 def test_processes_of_torchrun_train_as_one(device, tmp_path) -> None:
     """By NCCL as many as there are GPUs, by gloo two."""
     n = torch.cuda.device_count() if device == "cuda" else 2
+    if n < 2:
+        pytest.skip("NCCL needs two GPUs")
     torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(n)]
     copying = ["-m", "transformer", "train", "copy", "--steps", "12", "--no-score"]
     copying += ["--dropout", "0", "--d-model", "32", "--d-ff", "32", "--n-heads", "2"]

@@ -10,6 +10,7 @@ last one stopped: what is done stays done, a run is resumed from its checkpoint.
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -40,11 +41,13 @@ class Part:
         name: of the part and of its log.
         command: what Python is given.
         run: the run folder that a training fills; it is resumed if there is one.
+        minutes: it is stopped after so many, so that what hangs leaves time for the others.
     """
 
     name: str
     command: tuple[str, ...]
     run: Path | None = None
+    minutes: float = 5.0
 
     def arguments(self) -> list[str]:
         """The whole command."""
@@ -56,7 +59,7 @@ def parts(out: Path, data: Path, tiny: bool) -> list[Part]:
     """All of them, the most telling first: what is wrong shows before time is spent."""
     found = [
         Part("tests", ("-m", "pytest", "-q", "-rs", "tests/test_cuda.py")),
-        Part("benchmark", ("-m", "benchmarks", "gpu", "--out", str(out / "gpu.json"))),
+        Part("benchmark", ("-m", "benchmarks", "gpu", "--out", str(out / "gpu.json")), minutes=8),
     ]
     if tiny:  # the whole test file takes minutes on a processor, the benchmark needs a GPU
         found = [Part("tests", (*found[0].command, "-k", "learns and float32"))]
@@ -68,32 +71,40 @@ def parts(out: Path, data: Path, tiny: bool) -> list[Part]:
         averaged = ("-m", "transformer", "average", str(run), "--last", str(last))
         scored = ("-m", "transformer", "evaluate", str(run / f"average-{last}"), "--beam", "4")
         found += [
-            Part(f"{name}-train", (*TRAIN, name, *options.split(), *folders), run),
+            Part(f"{name}-train", (*TRAIN, name, *options.split(), *folders), run, 15),
             Part(f"{name}-average", averaged),
             Part(f"{name}-evaluate", (*scored, "--data", str(data / name))),
         ]
     return found
 
 
-def work(part: Part, log: Path, seconds: float) -> int:
+def work(part: Part, log: Path, seconds: float, data: Path) -> int:
     """Run a part for at most so long; its exit status, 124 where the time was over.
 
-    A training that is stopped goes on from its last checkpoint the next time.
+    A training that is stopped goes on from its last checkpoint the next time. What a part has
+    started ends with it: nothing would else give the GPU's memory back.
     """
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
-    with log.open("ab") as file:
+    paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    environment = os.environ | {"PYTHONPATH": paths, "PYTHONUNBUFFERED": "1"}
+    environment["TRANSFORMER_TEST_DATA"] = str(data)
+    with (
+        log.open("ab") as file,
+        subprocess.Popen(
+            part.arguments(),
+            cwd=ROOT,
+            env=environment,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # a group of its own, which is killed as a whole
+        ) as process,
+    ):
         try:
-            return subprocess.run(
-                part.arguments(),
-                cwd=ROOT,
-                env=environment,
-                stdout=file,
-                stderr=subprocess.STDOUT,
-                timeout=seconds,
-                check=False,
-            ).returncode
-        except subprocess.TimeoutExpired:
-            return 124
+            return process.wait(seconds)
+        except BaseException as error:
+            os.killpg(process.pid, signal.SIGKILL)
+            if isinstance(error, subprocess.TimeoutExpired):
+                return 124
+            raise
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -123,7 +134,7 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"{part.name}: no time left; the same command goes on from here")
             return 2
         began = time.monotonic()
-        code = work(part, out / f"{part.name}.log", left)
+        code = work(part, out / f"{part.name}.log", min(left, 60 * part.minutes), data)
         seconds = round(time.monotonic() - began, 1)
         progress[part.name] = {
             "status": code,

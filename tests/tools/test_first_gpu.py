@@ -1,8 +1,11 @@
 """What is to run first on a GPU runs, in small, on a CPU; and goes on where it was stopped."""
 
 import json
+import os
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 import torch
 
@@ -68,6 +71,31 @@ def test_a_run_that_was_begun_is_resumed(tmp_path: Path) -> None:
 
 def test_a_part_that_takes_too_long_is_stopped_and_says_so(tmp_path: Path) -> None:
     sleeping = first_gpu.Part("sleep", ("-c", "import time; print('began'); time.sleep(60)"))
-    assert first_gpu.work(sleeping, tmp_path / "log", 3.0) == 124
+    assert first_gpu.work(sleeping, tmp_path / "log", 3.0, tmp_path) == 124
     failing = first_gpu.Part("fail", ("-c", "raise SystemExit(7)"))
-    assert first_gpu.work(failing, tmp_path / "log", 30.0) == 7
+    assert first_gpu.work(failing, tmp_path / "log", 30.0, tmp_path) == 7
+
+
+def test_what_a_stopped_part_has_started_ends_with_it(tmp_path: Path) -> None:
+    code = (
+        "import subprocess, sys, time; "
+        "print(subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']).pid); "
+        "time.sleep(60)"
+    )
+    part = first_gpu.Part("parent", ("-c", code))
+    assert first_gpu.work(part, tmp_path / "log", 3.0, tmp_path) == 124
+    with suppress(psutil.NoSuchProcess):
+        grandchild = psutil.Process(int((tmp_path / "log").read_text()))
+        assert psutil.wait_procs([grandchild], timeout=10)[1] == []
+
+
+def test_a_part_has_the_data_and_the_paths_that_were_there(monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PYTHONPATH", "/elsewhere")
+    names = ("PYTHONPATH", "TRANSFORMER_TEST_DATA")
+    code = f"import os; print(*(os.environ[name] for name in {names}))"
+    assert (
+        first_gpu.work(first_gpu.Part("says", ("-c", code)), tmp_path / "log", 30.0, tmp_path) == 0
+    )
+    paths, data = (tmp_path / "log").read_text().split()
+    assert paths.split(os.pathsep) == [str(first_gpu.ROOT), "/elsewhere"]
+    assert data == str(tmp_path)

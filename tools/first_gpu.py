@@ -58,7 +58,7 @@ class Part:
 def parts(out: Path, data: Path, tiny: bool) -> list[Part]:
     """All of them, the most telling first: what is wrong shows before time is spent."""
     found = [
-        Part("tests", ("-m", "pytest", "-q", "-rs", "tests/test_cuda.py")),
+        Part("tests", ("-m", "pytest", "-q", "-rs", "tests/test_cuda.py"), minutes=10),
         Part("benchmark", ("-m", "benchmarks", "gpu", "--out", str(out / "gpu.json")), minutes=8),
     ]
     if tiny:  # the whole test file takes minutes on a processor, the benchmark needs a GPU

@@ -5,6 +5,8 @@ import random
 import re
 import statistics
 import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
@@ -248,7 +250,7 @@ def run(quick: bool = False) -> dict[str, Any]:
     """The base model at the paper's batch size; `quick` takes a tenth of it, and few rounds.
 
     Raises:
-        LeftOutError: there is no GPU, it is fast in float32 only, or another library is missing.
+        LeftOutError: there is no GPU, or it is fast in float32 only.
     """
     if not torch.cuda.is_available():
         raise LeftOutError("There is no CUDA GPU here.")
@@ -266,6 +268,32 @@ def run(quick: bool = False) -> dict[str, Any]:
     )
 
 
+def kept(section: Callable[[], Any]) -> Any:
+    """What a section measures, or why it is left out: it must not cost the others their figures."""
+    try:
+        return section()
+    except Exception as error:
+        return {"left_out": str(error) or type(error).__name__}
+
+
+def rows_of(section: Any, rows: Callable[[Any], list[str]]) -> list[str]:
+    """The lines of a section, or the one that says why there are none."""
+    if isinstance(section, dict) and "left_out" in section:
+        return [f"  left out: {section['left_out']}"]
+    return rows(section)
+
+
+@contextmanager
+def cudnn_attention(device: torch.device) -> Iterator[None]:
+    """Inside, attention may use cuDNN, as torch has it by itself; afterwards it is as before."""
+    before = torch.backends.cuda.cudnn_sdp_enabled()
+    torch.backends.cuda.enable_cudnn_sdp(before or device.type == "cuda")
+    try:
+        yield
+    finally:
+        torch.backends.cuda.enable_cudnn_sdp(before)
+
+
 def measure(
     config: TransformerConfig,
     device: torch.device,
@@ -280,33 +308,38 @@ def measure(
     batch_sizes: tuple[int, ...] = (1, 32),
 ) -> dict[str, Any]:
     """All that `run` measures, on the device of this name."""
-    versions = peer_versions("transformers", "ctranslate2")
     sentences = max_tokens // LENGTH // n_parts * n_parts
     budget, few = max_tokens // n_parts, min(rounds, 5)
     # First the others, with torch's kernels as their users have them; `use_device` changes those.
-    compared = peers(config, device, precision, quick=quick, max_tokens=budget, rounds=rounds)
+    how: dict[str, Any] = {"quick": quick, "max_tokens": budget, "rounds": rounds}
+    with cudnn_attention(device):
+        compared = kept(lambda: peers(config, device, precision, **how))
     use_device(device)
-    training = train(
-        config,
-        device,
-        peak(name),
-        precision,
-        sentences=sentences,
-        length=LENGTH,
-        n_parts=n_parts,
-        rounds=rounds,
-    )
-    runs = [
-        as_the_command_line(
+    training = kept(
+        lambda: train(
             config,
             device,
-            compiled=compiled,
-            max_tokens=budget,
-            accumulate=n_parts,
-            steps_a_report=1 if quick else STEPS_A_REPORT,
+            peak(name),
+            precision,
+            sentences=sentences,
+            length=LENGTH,
+            n_parts=n_parts,
+            rounds=rounds,
         )
-        for compiled in (False, True)
-    ]
+    )
+    runs = kept(
+        lambda: [
+            as_the_command_line(
+                config,
+                device,
+                compiled=compiled,
+                max_tokens=budget,
+                accumulate=n_parts,
+                steps_a_report=1 if quick else STEPS_A_REPORT,
+            )
+            for compiled in (False, True)
+        ]
+    )
     gc.collect()
     if device.type == "cuda":  # decoding has processes of its own, which need the memory
         torch.cuda.empty_cache()
@@ -314,7 +347,7 @@ def measure(
         "seed": SEED,
         "hardware": name,
         "device": {**accelerator(device), **device_settings(device)},
-        "versions": versions,
+        "versions": kept(lambda: peer_versions("transformers", "ctranslate2")),
         "model": config.to_dict(),
         "precision": precision,
         "tokens": 2 * sentences * LENGTH,
@@ -324,8 +357,29 @@ def measure(
         "training": training,
         "runs": runs,
         "peers": compared,
-        "decoding": decode(str(device), n_tokens=n_tokens, rounds=few, batch_sizes=batch_sizes),
+        "decoding": kept(
+            lambda: decode(str(device), n_tokens=n_tokens, rounds=few, batch_sizes=batch_sizes)
+        ),
     }
+
+
+def training_rows(results: list[dict[str, Any]]) -> list[str]:
+    """One line for the model as written, one compiled."""
+    lines = []
+    for r in results:
+        used = f"{r['utilisation']:.1%}" if r["utilisation"] is not None else "not known"
+        tera = r["flops_per_second"] / 1e12
+        lines.append(f"{r['model']:>12} {r['tokens_per_second']:>11,} {tera:>8.1f}  {used}")
+    return lines
+
+
+def run_rows(results: list[dict[str, Any]]) -> list[str]:
+    """One line for each run."""
+    return [
+        f"{r['model']:>12} {round(r['target_tokens_per_second']):>11,} a second, "
+        f"{1000 * r['seconds']:.1f} ms a step"
+        for r in results
+    ]
 
 
 def table(result: dict[str, Any]) -> str:
@@ -337,17 +391,12 @@ def table(result: dict[str, Any]) -> str:
         "together, batches made beforehand",
         f"{'our model':>12} {'tokens/s':>11} {'TFLOP/s':>8}  used ({of})",
     ]
-    for r in result["training"]:
-        used = f"{r['utilisation']:.1%}" if r["utilisation"] is not None else "not known"
-        tera = r["flops_per_second"] / 1e12
-        lines.append(f"{r['model']:>12} {r['tokens_per_second']:>11,} {tera:>8.1f}  {used}")
+    lines += rows_of(result["training"], training_rows)
     lines.append("As the command line trains, real lengths, reading included: target tokens")
-    for r in result["runs"]:
-        rate = round(r["target_tokens_per_second"])
-        lines.append(f"{r['model']:>12} {rate:>11,} a second, {1000 * r['seconds']:.1f} ms a step")
-    data, precision = result["peers"]["data"], result["precision"]
-    lines.append(f"Beside others, {data}, {precision}: real tokens per second")
-    lines += training_peers.rows(result["peers"])
+    lines += rows_of(result["runs"], run_rows)
+    data = result["peers"].get("data", "not measured")
+    lines.append(f"Beside others, {data}, {result['precision']}: real tokens per second")
+    lines += rows_of(result["peers"], training_peers.rows)
     lines.append("Decoding, float32: tokens per second, and the others' time over ours")
-    lines += decoding_peers.rows(result["decoding"])
+    lines += rows_of(result["decoding"], decoding_peers.rows)
     return "\n".join(lines)

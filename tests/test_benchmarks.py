@@ -412,6 +412,25 @@ def test_what_the_driver_says_is_recorded_by_name(
     assert said["mig.mode.current"] == "Disabled"
 
 
+def test_a_section_that_fails_leaves_the_others_their_figures(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: Any, **__: Any) -> Any:
+        raise OSError("no such library")
+
+    for name in ("peers", "decode", "as_the_command_line", "peer_versions"):
+        monkeypatch.setattr(gpu, name, fail)
+    step = {"model": "compiled", "tokens_per_second": 7, "flops_per_second": 1e12}
+    monkeypatch.setattr(gpu, "train", lambda *_, **__: [{**step, "utilisation": None}])
+    sizes = {"max_tokens": 200, "n_parts": 1, "rounds": 1, "quick": True}
+    result = gpu.measure(small_config(), torch.device("cpu"), "Some GPU", "bf16", **sizes)
+    assert result["training"][0]["tokens_per_second"] == 7
+    assert result["decoding"] == {"left_out": "no such library"}
+    text = gpu.table(result)
+    assert text.count("left out: no such library") == 3
+    assert "compiled           7" in text
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["NVIDIA H200", "Some GPU"])
 def test_what_a_gpu_measures_runs_in_small_on_the_processor(

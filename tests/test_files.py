@@ -6,7 +6,7 @@ import stat
 
 import pytest
 
-from transformer.files import FileError, write_atomically
+from transformer.files import FileError, own_folder, write_atomically
 
 
 @pytest.mark.parametrize("mask", [0o022, 0o077])
@@ -24,6 +24,24 @@ def test_what_a_killed_process_left_behind_is_overwritten(tmp_path):
     write_atomically(tmp_path / "file", b"short")
     assert (tmp_path / "file").read_bytes() == b"short"
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_link_in_the_place_of_the_temporary_file_is_not_followed(tmp_path):
+    (tmp_path / "victim").write_bytes(b"theirs")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / ".file.part").symlink_to("../victim")
+    write_atomically(tmp_path / "run" / "file", b"content")
+    assert (tmp_path / "victim").read_bytes() == b"theirs"
+    assert (tmp_path / "run" / "file").read_bytes() == b"content"
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["file"]
+    assert not (tmp_path / "run" / "file").is_symlink()
+
+
+def test_a_folder_of_a_run_that_is_a_link_is_refused(tmp_path):
+    assert own_folder(tmp_path / "weights") == tmp_path / "weights"
+    (tmp_path / "weights").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(FileError, match=r"weights is a link to .*elsewhere, where files would be"):
+        own_folder(tmp_path / "weights")
 
 
 def test_a_disk_that_is_full_only_when_the_file_is_flushed_is_noticed(tmp_path, monkeypatch):

@@ -38,7 +38,9 @@ def write_atomically(path: Path, content: bytes) -> None:
     temporary = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("wb") as file:
+        # A link of this name, in a folder from elsewhere, would lead what is written to its target.
+        temporary.unlink(missing_ok=True)
+        with temporary.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -53,13 +55,34 @@ def write_atomically(path: Path, content: bytes) -> None:
         ) from error
 
 
+def own_folder(folder: Path) -> Path:
+    """A folder within a run's, in which files are replaced and deleted: the run's own, or none yet.
+
+    Raises:
+        FileError: it is a link, and what would be deleted may be somebody else's.
+    """
+    if folder.is_symlink():
+        raise FileError(
+            f"{folder} is a link to {folder.resolve()}, where files would be replaced and deleted; "
+            "take the link away, or name another folder for the run"
+        )
+    return folder
+
+
+def is_device(path: Path) -> bool:
+    """Whether there is a pipe or a device, of which reading may never end."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
 def read_limited(path: Path, largest: int) -> bytes:
     """A file's content, of which not much more than `largest` bytes is ever read.
 
     Raises:
-        FileError: it is larger.
+        FileError: it is larger, or a pipe or a device.
         OSError: it is missing, or cannot be read.
     """
+    if is_device(path):
+        raise FileError(f"{path} is a pipe or a device; put a file in its place")
     with path.open("rb") as file:
         content = file.read(largest + 1)
     if len(content) > largest:

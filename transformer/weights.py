@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from transformer.config import TransformerConfig
-from transformer.files import FileError, is_hollow, write_atomically
+from transformer.files import FileError, is_hollow, own_folder, write_atomically
 from transformer.model import Transformer
 from transformer.seq2seq import EncoderDecoder
 
@@ -238,9 +238,9 @@ def keep_weights(run_dir: Path, step: int, model: EncoderDecoder, keep: int) -> 
     """Put the weights of a step beside those of earlier ones, of which the last `keep` stay.
 
     Raises:
-        FileError: they could not be written.
+        FileError: they could not be written, or RUN/weights is a link.
     """
-    folder = run_dir / KEPT_WEIGHTS
+    folder = own_folder(run_dir / KEPT_WEIGHTS)
     folder.mkdir(parents=True, exist_ok=True)
     save_model(folder / f"step-{step:09}.safetensors", model)
     for path in kept_weights(run_dir)[:-keep]:

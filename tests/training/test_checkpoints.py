@@ -190,6 +190,97 @@ def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path):
         save_model(tmp_path / "file" / "model.safetensors", small_model(0, torch.float32))
 
 
+# Folders and states of strangers --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["weights", "tensorboard", "best"])
+def test_a_run_neither_writes_nor_deletes_where_a_link_in_its_folder_leads(tmp_path, name):
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    for file in ("step-000000001.safetensors", "events.out.tfevents.1", "model.safetensors"):
+        (theirs / file).write_text("theirs")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / name).symlink_to(theirs)
+    trainer = small_trainer(
+        steps=10,
+        run_dir=tmp_path / "run",
+        keep=1,
+        evaluate=lambda model: {"bleu": 1.0},
+        evaluate_every=5,
+    )
+    with pytest.raises(FileError, match=rf"{name} is a link to .*theirs"):
+        trainer.train()
+    assert len(list(theirs.iterdir())) == 3
+    assert {path.read_text() for path in theirs.iterdir()} == {"theirs"}
+
+
+MOMENTS = {
+    "3.exp_avg": torch.zeros(1),
+    "3.exp_avg_sq": torch.zeros(2, 2),
+    "3.step": torch.zeros(2),
+    "0.exp_avg": None,  # missing
+    "0.step": None,
+    "1.exp_avg": "int8",
+    "9999.exp_avg": torch.zeros(1),
+    "0.max_exp_avg_sq": torch.zeros(1),
+    "x": torch.zeros(1),
+}
+
+
+@pytest.mark.parametrize("name", MOMENTS)
+def test_moments_that_do_not_fit_the_parameters_are_refused(finished, tmp_path, name):
+    """Adam's kernel would read and write past their ends."""
+    tensors, metadata = load_tensors(finished / "checkpoint.safetensors")
+    value, full_name = MOMENTS[name], f"adam.{name}"
+    if value is None:
+        del tensors[full_name]
+    else:
+        tensors[full_name] = tensors[full_name].to(torch.int8) if value == "int8" else value
+    save_tensors(tmp_path / "odd", tensors, metadata)
+    trainer = small_trainer(steps=20)
+    before = weights_of(trainer)
+    with pytest.raises(CheckpointError, match=r"odd: .*Adam's moments"):
+        trainer.resume(tmp_path / "odd")
+    assert_identical(weights_of(trainer), before)
+
+
+ENTRY = {"step": 5, "loss": 1.0, "tokens_per_second": 9, "seconds": 0.1}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("step", "x"),
+        ("step", None),
+        ("step", True),
+        ("step", -1),
+        ("step", 10**400),
+        ("seconds", "long"),
+        ("batches_seen", -1),
+        ("pairs_seen", 1.5),
+        ("metrics", {}),
+        ("metrics", [1]),
+        ("metrics", [{"a": 1}]),
+        ("metrics", [{**ENTRY, "step": "5"}]),
+        ("metrics", [{**ENTRY, "loss": 10**400}]),
+        ("metrics", [{**ENTRY, "bleu": "good"}]),
+        ("scaler", {"scale": "x"}),
+        ("training", []),
+        ("marks", 3),
+    ],
+)
+def test_a_value_of_another_kind_is_refused_before_training_goes_on(
+    finished, tmp_path, name, value
+):
+    tensors, metadata = load_tensors(finished / "checkpoint.safetensors")
+    assert name in metadata
+    save_tensors(tmp_path / "odd", tensors, {**metadata, name: value})
+    with pytest.raises(CheckpointError, match=rf"odd is damaged \(its {name} is not what"):
+        small_trainer(steps=20).resume(tmp_path / "odd")
+    save_tensors(tmp_path / "even", tensors, {**metadata, "metrics": [ENTRY]})
+    small_trainer(steps=20).resume(tmp_path / "even")
+
+
 # Damaged and foreign files -------------------------------------------------------------------
 
 

@@ -26,7 +26,7 @@ from transformer.training.progress import progress
 from transformer.training.recorder import Metrics, Recorder, require_finite
 from transformer.training.schedule import linear_cooldown, noam_rate
 from transformer.training.settings import MAY_CHANGE, TrainingConfig
-from transformer.training.state import State, load_state, require_same, save_state
+from transformer.training.state import State, load_state, moments_of, require_same, save_state
 from transformer.weights import (
     CheckpointError,
     keep_weights,
@@ -278,12 +278,9 @@ class Trainer:
             CheckpointError: the state belongs to another model or training set-up.
         """
         self._require_same_settings(state)
+        moments = moments_of(state["adam"], list(self.model.parameters()))
         self.loader.load_state_dict(state)
         load_model_tensors(self.model, state["model"])
-        moments: dict[int, dict[str, Tensor]] = {}
-        for name, tensor in state["adam"].items():
-            i, _, key = name.partition(".")
-            moments.setdefault(int(i), {})[key] = tensor.clone()
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": moments})
         if self.scaler.is_enabled() and state.get("scaler"):  # else it finds its factor anew
             self.scaler.load_state_dict(state["scaler"])

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from transformer.files import write_atomically
+from transformer.files import own_folder, write_atomically
 from transformer.training.settings import TrainingConfig
 
 Metrics = dict[str, Any]
@@ -128,6 +128,9 @@ class Events:
     Args:
         run_dir: the run's folder; the files go into RUN/tensorboard.
         earlier: the entries of the metrics that there are already.
+
+    Raises:
+        FileError: RUN/tensorboard is a link.
     """
 
     def __init__(self, run_dir: Path, earlier: Sequence[Metrics]) -> None:
@@ -137,11 +140,12 @@ class Events:
         except ImportError:
             print(WITHOUT_LIBRARY)
             return
-        for path in (run_dir / EVENTS).glob("events.out.tfevents.*"):
+        folder = own_folder(run_dir / EVENTS)
+        for path in folder.glob("events.out.tfevents.*"):
             path.unlink()
         # As if the run had not been interrupted: TensorBoard draws over this time.
         self._began = time.time() - (earlier[-1]["seconds"] if earlier else 0.0)
-        self._writer = SummaryWriter(str(run_dir / EVENTS))
+        self._writer = SummaryWriter(str(folder))
         for entry in earlier:
             self._add(entry, entry)
         self._writer.flush()

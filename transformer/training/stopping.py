@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from transformer.files import write_atomically
+from transformer.files import own_folder, write_atomically
 from transformer.seq2seq import EncoderDecoder
 from transformer.training.distributed import Workers
 from transformer.training.settings import TrainingConfig
@@ -83,9 +83,10 @@ def keep_best(run_dir: Path, model: EncoderDecoder) -> None:
     """Put the weights into RUN/best, with all that translating with them needs.
 
     Raises:
-        FileError: they could not be written; earlier ones are untouched.
+        FileError: they could not be written, or RUN/best is a link; earlier ones are untouched.
     """
+    folder = own_folder(run_dir / FOLDER)
     for name in ("tokenizer.json", "config.json"):
         if (run_dir / name).exists():
-            write_atomically(run_dir / FOLDER / name, (run_dir / name).read_bytes())
-    save_model(run_dir / FOLDER / "model.safetensors", model)
+            write_atomically(folder / name, (run_dir / name).read_bytes())
+    save_model(folder / "model.safetensors", model)

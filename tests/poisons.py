@@ -256,6 +256,10 @@ def tar_with_a_negative_size(folder: Path) -> Path:
     return path
 
 
+def endless_name(folder: Path) -> Path:
+    return folder / (5_000 * "x")
+
+
 # Text ----------------------------------------------------------------------------------------
 
 
@@ -459,6 +463,14 @@ def tokenizer_that_fills_up(run: Path) -> None:
     changed_tokenizer(run, padding={**padding, **mark})
 
 
+def tokenizer_without_what_is_unknown(run: Path) -> None:
+    """It looks for a token that it does not have, and says so by the token's name."""
+    from transformer.text import BPETokenizer
+
+    made = json.loads(BPETokenizer.train(["a b c"] * 3, 270).to_json())
+    changed_tokenizer(run, model={**made["model"], "unk_token": "\x1b[2J", "byte_fallback": False})
+
+
 def tokenizer_that_replaces(run: Path) -> None:
     replace = {"type": "Replace", "pattern": {"String": "1"}, "content": MEGABYTE * "1"}
     changed_tokenizer(run, normalizer=replace)
@@ -519,6 +531,48 @@ def settings_that_laugh(folder: Path) -> Path:
     return path
 
 
+def settings_named_by_a_laugh(folder: Path) -> Path:
+    """The same in the place of a name, which is written out."""
+    path = folder / "settings.yaml"
+    lists = ["&a0 [ha, ha, ha, ha, ha, ha, ha, ha, ha, ha]"]
+    lists += [f"&a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 8)]
+    path.write_text("".join(f"x{i}: {each}\n" for i, each in enumerate(lists)) + "task: *a7\n")
+    return path
+
+
+def settings_that_merge(folder: Path) -> Path:
+    """Each mapping takes over the one before, ten times."""
+    path = folder / "settings.yaml"
+    lines = ["a0: &a0 {d_model: 8}"]
+    lines += [f"a{i}: &a{i} {{<<: [{', '.join([f'*a{i - 1}'] * 10)}]}}" for i in range(1, 8)]
+    path.write_text("\n".join([*lines, "task: copy", "config: *a7", ""]))
+    return path
+
+
+def settings_with_a_list_for_a_task(folder: Path) -> Path:
+    path = folder / "settings.yaml"
+    path.write_text("task: [copy]\n")
+    return path
+
+
+def settings_with(folder: Path, value: str) -> Path:
+    path = folder / "settings.yaml"
+    path.write_text(f"task: copy\ntraining: {{steps: {value}}}\n")
+    return path
+
+
+def settings_with_an_empty_number(folder: Path) -> Path:
+    return settings_with(folder, "!!int ''")
+
+
+def settings_with_a_truth_value_that_is_none(folder: Path) -> Path:
+    return settings_with(folder, "!!bool maybe")
+
+
+def settings_with_a_time_that_is_none(folder: Path) -> Path:
+    return settings_with(folder, "!!timestamp x")
+
+
 def settings_of_megabytes(folder: Path) -> Path:
     path = folder / "settings.yaml"
     path.write_text("task: copy\n" + 3 * MEGABYTE * "# ")
@@ -554,6 +608,7 @@ ARCHIVES: dict[Callable[[Path], Path], str] = {
     tgz_with_many_notes: "is refused: it says more of itself than any archive does",
     tar_with_holes: "has holes, which no text has",
     tar_with_a_negative_size: "is refused: its file .* would take more than",
+    endless_name: "could not read or write '/.*': File name too long",
     documents_without_end: NO_SET,
     segments_without_end: NO_SET,
     tags_without_end: NO_SET,
@@ -583,6 +638,7 @@ RUNS: dict[Callable[[Path], None], str] = {
     tokenizer_nested_deeply: "maximum recursion depth exceeded",
     tokenizer_of_empty_lists: TOO_LARGE,
     tokenizer_that_fills_up: NOT_OURS.format("padding"),
+    tokenizer_without_what_is_unknown: "unk_token or byte_fallback is not of this program",
     tokenizer_that_replaces: NOT_OURS.format("normalizer"),
     tokenizer_with_a_pattern: NOT_OURS.format("pre_tokenizer"),
     tokenizer_with_an_endless_word: "one of its words has more than 16,384 letters",
@@ -594,7 +650,13 @@ SETTINGS: dict[Callable[[Path], Path], str] = {
     settings_of_a_million_layers: "parameters would take .* GB to train",
     settings_of_an_absurd_width: IMPOSSIBLE,
     settings_of_endless_positions: "parameters would take .* GB to train",
-    settings_that_laugh: "training.steps .* must be a whole number",
+    settings_that_laugh: "is an alias; write out what it stands for",
+    settings_named_by_a_laugh: "is an alias; write out what it stands for",
+    settings_that_merge: "is an alias; write out what it stands for",
+    settings_with_a_list_for_a_task: "task must be a name, one of copy",
+    settings_with_an_empty_number: "is no YAML file of settings",
+    settings_with_a_truth_value_that_is_none: "is no YAML file of settings",
+    settings_with_a_time_that_is_none: "is no YAML file of settings",
     settings_of_megabytes: TOO_LARGE,
 }
 

@@ -128,6 +128,9 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         'tgt_vocab_size (50); use a joint vocabulary, or tie="decoder"',
     ),
     ({"pad_id": 40}, "pad_id (40) must be a token of both vocabularies"),
+    ({"pad_id": 0.5}, "pad_id (0.5) must be a whole number"),
+    ({"pad_id": True}, "pad_id (True) must be a whole number"),
+    ({"pad_id": "0"}, "pad_id ('0') must be a whole number"),
     ({"pad_id": -1}, "pad_id (-1) must be a token of both vocabularies"),
     (
         {"pad_id": 45, "tgt_vocab_size": 50, "tie": "none"},

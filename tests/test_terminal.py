@@ -19,6 +19,7 @@ CLEARS = "\x1b[2J"
 @given(st.text() | st.binary().map(os.fsdecode))
 @example("a\x9b2Jb\x1b]0;title\x07\r\x08\x7f\x85\u2028\u2029")
 @example("\u202eabc\u2066\udcff")
+@example("gra\u200epes\u200f\u061c")
 def test_nothing_that_is_shown_steers_a_terminal_or_ends_the_line(text: str) -> None:
     shown = printable(text)
     shown.encode()  # an error where there is half a character
@@ -28,6 +29,7 @@ def test_nothing_that_is_shown_steers_a_terminal_or_ends_the_line(text: str) -> 
         assert unicodedata.bidirectional(character) not in (
             *("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"),
         )
+        assert character not in "\u061c\u200e\u200f", "marks of direction that nobody sees"
 
 
 @given(st.text())

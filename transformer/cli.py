@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Collection, Iterable, Mapping
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -313,6 +313,7 @@ def _say(line: str) -> None:
 
 # What is raised with a sentence for the user.
 SENTENCES = (ValueError, DataError, RunError, TrainingError, FileError, NotEnoughMemoryError)
+MOST_OF_A_NAME = 200  # letters of a file's name in a message
 
 
 def main() -> None:
@@ -320,5 +321,12 @@ def main() -> None:
     try:
         app()
     except SENTENCES as error:
-        typer.echo(f"Error: {printable_lines(str(error))}", err=True)
-        sys.exit(1)
+        _fail(str(error))
+    except OSError as error:  # names too long, folders that may not be read, links in a circle
+        name = f" {str(error.filename)[:MOST_OF_A_NAME]!r}" if error.filename else ""
+        _fail(f"could not read or write{name}: {error.strerror or error}")
+
+
+def _fail(message: str) -> NoReturn:
+    typer.echo(f"Error: {printable_lines(message)}", err=True)
+    sys.exit(1)

@@ -75,6 +75,8 @@ class TransformerConfig:
                 f"({self.src_vocab_size}) must equal tgt_vocab_size ({self.tgt_vocab_size}); "
                 'use a joint vocabulary, or tie="decoder"'
             )
+        if type(self.pad_id) is not int:
+            raise ValueError(f"pad_id ({self.pad_id!r}) must be a whole number")
         if not 0 <= self.pad_id < min(self.src_vocab_size, self.tgt_vocab_size):
             raise ValueError(f"pad_id ({self.pad_id}) must be a token of both vocabularies")
         if self.positions == "sinusoidal" and self.d_model % 2:

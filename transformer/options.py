@@ -23,6 +23,8 @@ from transformer.tasks import TASKS, TaskKind, kind_of
 from transformer.training import TrainingConfig
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+# What the reader of YAML raises for a word that is not of the type that its tag names.
+NO_SUCH_VALUE = (ValueError, LookupError, AttributeError, TypeError, ArithmeticError)
 
 FROM_TOKENIZER = ("src_vocab_size", "tgt_vocab_size", "pad_id")
 MODEL = {n: s for n, s in settings_of(TransformerConfig).items() if n not in FROM_TOKENIZER}
@@ -187,9 +189,11 @@ def from_file(path: Path) -> Chosen:
     if not isinstance(content, dict):
         raise ValueError(f"{path} holds no settings; write task, data, config and training in it")
     task, data = content.get("task"), all_data_settings(TASKS)
+    if task is not None and not isinstance(task, str):
+        raise ValueError(f"{path}: task must be a name, one of {', '.join(TASKS)}")
     if task is not None:
         try:
-            data = data_settings(kind_of(str(task)))
+            data = data_settings(kind_of(task))
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
     parts = {"data": data, "config": MODEL, "training": TRAINING}
@@ -212,16 +216,29 @@ def from_file(path: Path) -> Chosen:
     return Chosen(task, *read)
 
 
+class _WithoutAliases(yaml.SafeLoader):
+    """Reads YAML in which nothing stands for something else: ten lines of names become billions."""
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        """The next value, which stands there itself."""
+        if self.check_event(yaml.AliasEvent):
+            name = self.get_event().anchor
+            raise ValueError(f"*{name[:40]} is an alias; write out what it stands for")
+        return super().compose_node(parent, index)
+
+
 def _parsed(path: Path) -> Any:
     try:
         text = read_limited(path, LARGEST_SETTINGS).decode("utf-8")
-        return json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
+        return json.loads(text) if path.suffix == ".json" else yaml.load(text, _WithoutAliases)
     except OSError as error:
         raise ValueError(f"could not read {path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is no text in UTF-8; save it as UTF-8") from error
     except RecursionError as error:
         raise ValueError(f"{path} is nested too deeply to be settings") from error
-    except (ValueError, yaml.YAMLError) as error:
+    except (*NO_SUCH_VALUE, yaml.YAMLError) as error:
         kind = "JSON" if path.suffix == ".json" else "YAML"
-        raise ValueError(f"{path} is no {kind} file: {' '.join(str(error).split())}") from error
+        raise ValueError(
+            f"{path} is no {kind} file of settings: {' '.join(str(error).split())}"
+        ) from error

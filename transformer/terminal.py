@@ -3,10 +3,10 @@
 import re
 
 # The two sets of control characters (a terminal takes a title, a colour, the clearing of the screen
-# from either), other ends of lines, what turns the direction of writing around, and the halves of
-# characters that a file's name may hold. The tab stays.
+# from either), other ends of lines, what turns the direction of writing around or
+# marks it unseen, and the halves of characters that a file's name may hold. The tab stays.
 STEERING = re.compile(
-    "[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+    "[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 
 

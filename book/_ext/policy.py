@@ -32,6 +32,10 @@ PROGRAMS = {"", "module", "text/javascript", "application/javascript"}  # of all
 TAG = re.compile(r'<meta http-equiv="Content-Security-Policy" content="[^"]*" />\n?')
 # A browser reads the encoding in a page's first kilobyte, so that comes first.
 CHARSET = re.compile(r'<meta charset="utf-8" ?/?>\n?', re.IGNORECASE)
+# Where a policy would stand in vain: a page with a head that has no such tag, and what may not come
+# before the tag. A comment could be around it.
+HEAD = re.compile(r"<(?:head|script)\b", re.IGNORECASE)
+TOO_LATE = re.compile(r"</head\b|<(?:body|script)\b|<!--", re.IGNORECASE)
 
 
 def inline_scripts(page: str) -> list[str]:
@@ -56,9 +60,19 @@ def policy_of(page: str) -> str:
 
 
 def with_policy(page: str) -> str:
-    """The page with its policy, before anything that it could be about."""
+    """The page with its policy, before anything that it could be about.
+
+    Raises:
+        ValueError: a policy would come too late in it: a head that does not say its encoding as
+            ours do, or says it after a script or after its end.
+    """
     page = TAG.sub("", page)
     tag = f'<meta http-equiv="Content-Security-Policy" content="{policy_of(page)}" />\n'
     charset = CHARSET.search(page)
     start = charset.end() if charset else 0
+    if (HEAD if charset is None else TOO_LATE).search(page, 0, start or len(page)):
+        raise ValueError(
+            'a page must have <meta charset="utf-8" /> in its head before any script: its policy '
+            "comes behind it, and holds for what follows"
+        )
     return page[:start] + tag + page[start:]

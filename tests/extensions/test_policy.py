@@ -53,6 +53,25 @@ def test_a_page_that_has_its_policy_keeps_it_and_one_that_has_changed_gets_anoth
     assert changed == with_policy(PAGE.replace("third", "other"))
 
 
+CHARSET = '<meta charset="utf-8" />'
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        f"<html><head><title>a</title></head><body>{CHARSET}</body></html>",
+        f"<html><head><script>first</script>{CHARSET}</head></html>",
+        f"<html><head><!-- {CHARSET} --><script>first</script></head></html>",
+        "<html><head><meta charset=utf-8><script>first</script></head></html>",
+        "<script>first</script>",
+    ],
+    ids=["after the head", "after a script", "in a comment", "otherwise", "nowhere"],
+)
+def test_a_page_in_which_a_policy_would_come_too_late_is_refused(page: str) -> None:
+    with pytest.raises(ValueError, match="in its head before any script"):
+        with_policy(page)
+
+
 @pytest.mark.parametrize("page", ['<meta http-equiv="Refresh" content="0; url=a.html" />\n', ""])
 def test_a_page_without_a_head_has_one_too(page: str) -> None:
     assert with_policy(page).startswith('<meta http-equiv="Content-Security-Policy" ')

@@ -140,3 +140,28 @@ def test_what_training_never_writes_into_a_tokenizer_is_refused(
     message = rf"tokenizer file \(({part} is not of this program|one of its words has more than)"
     with pytest.raises(ValueError, match=message):
         load_tokenizer(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"unk_token": None}, "unk_token or byte_fallback"),
+        ({"unk_token": "\x1b[2J"}, "unk_token or byte_fallback"),
+        ({"byte_fallback": False}, "unk_token or byte_fallback"),
+        ({"vocab": ("</s>", 7)}, "the tokens 0 to 3 are not <pad>, <s>, </s>, <unk>"),
+    ],
+    ids=["no unknown", "another unknown", "no bytes", "another end"],
+)
+def test_a_tokenizer_has_the_special_tokens_of_this_program(
+    change: dict[str, object], sentence: str, bpe: BPETokenizer, tmp_path
+) -> None:
+    made = json.loads(bpe.to_json())
+    if "vocab" in change:
+        token, number = change["vocab"]
+        ids = made["model"]["vocab"]
+        other = next(name for name, i in ids.items() if i == number)
+        change = {"vocab": ids | {token: number, other: ids[token]}}
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(made | {"model": made["model"] | change}))
+    with pytest.raises(ValueError, match=sentence):
+        load_tokenizer(path)

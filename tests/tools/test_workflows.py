@@ -12,7 +12,7 @@ import yaml
 from tools.book import execution_key
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = sorted((ROOT / ".github/workflows").glob("*.yml"))
+FILES = sorted((ROOT / ".github/workflows").glob("*.y*ml"))
 # `on` is a truth value to a reader of YAML 1.1.
 WORKFLOWS = {
     path.name: yaml.safe_load(path.read_text().replace("\non:", "\n'on':")) for path in FILES

@@ -205,6 +205,11 @@ def _require_ours(content: dict[str, Any]) -> None:
     unused = ("dropout", "continuing_subword_prefix", "end_of_word_suffix")
     if model.get("type", "BPE") != "BPE" or any(model.get(setting) for setting in unused):
         raise ValueError("model is not of this program")
+    # Without them the library gives up at the first character that it has never seen.
+    if model.get("unk_token") != SPECIALS[UNK_ID] or model.get("byte_fallback") is not True:
+        raise ValueError("unk_token or byte_fallback is not of this program")
+    if any(model["vocab"].get(special) != i for i, special in enumerate(SPECIALS)):
+        raise ValueError(f"the tokens 0 to {len(SPECIALS) - 1} are not {', '.join(SPECIALS)}")
 
 
 def _require_words(words: Iterable[str]) -> None:

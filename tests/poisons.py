@@ -310,6 +310,15 @@ def pipe_that_nobody_fills(folder: Path) -> Path:
     return folder
 
 
+def links_of_one_name(folder: Path) -> Path:
+    return link_out_of_the_folder(folder) / "train"
+
+
+def pipe_as_a_table(folder: Path) -> Path:
+    os.mkfifo(folder / "corpus.tsv")
+    return folder / "corpus.tsv"
+
+
 def mteval_set(folder: Path, content: str) -> Path:
     for side in ("de", "en"):
         (folder / SET.format(side)).write_text(content)
@@ -390,6 +399,15 @@ def weights(
     with path.open("wb") as file:
         file.write(struct.pack("<Q", len(head)) + head)
         file.truncate(8 + len(head) + end)  # zeros that take nothing of the disk
+
+
+def pipe_in_place_of(name: str) -> Callable[[Path], None]:
+    def pipe(run: Path) -> None:
+        (run / name).unlink(missing_ok=True)
+        os.mkfifo(run / name)
+
+    pipe.__name__ = f"pipe_in_place_of_{name}"
+    return pipe
 
 
 def weights_with_endless_positions(run: Path) -> None:
@@ -584,6 +602,7 @@ NO_SET = "holds no <seg> within a <doc>"
 OTHERS = "the weights belong to another model: .* is not in both"
 NOT_OURS = "is no tokenizer file .{} is not of this program"
 TOO_LARGE = "is larger than a file of its kind can be"
+PIPE = "is a pipe or a device; put a file in its place"
 IMPOSSIBLE = "no tensor can be as large as the model's settings say"
 
 # Each with what is said of it.
@@ -623,6 +642,8 @@ TEXTS: dict[Callable[[Path], Path], str] = {
     table_of_tabs: "line 2 of .* holds no tab",
     link_out_of_the_folder: "is a link that leads out of the folder",
     pipe_that_nobody_fills: "holds neither train.de and train.en nor train.tsv",
+    links_of_one_name: "is a link that leads out of the folder",
+    pipe_as_a_table: "corpus.tsv' is a pipe or a device; put a file in its place",
     names_in_other_encodings: r"holds test.udcfc.x1b.2J.*, but no test",
 }
 RUNS: dict[Callable[[Path], None], str] = {
@@ -644,6 +665,10 @@ RUNS: dict[Callable[[Path], None], str] = {
     tokenizer_with_an_endless_word: "one of its words has more than 16,384 letters",
     run_config_of_megabytes: TOO_LARGE,
     run_config_nested_deeply: "holds no run",
+    pipe_in_place_of("config.json"): PIPE,
+    pipe_in_place_of("tokenizer.json"): PIPE,
+    pipe_in_place_of("model.safetensors"): "it is a pipe or a device",
+    pipe_in_place_of("scores.json"): PIPE,
     run_config_without_its_data: "does not say what it was trained on",
 }
 SETTINGS: dict[Callable[[Path], Path], str] = {

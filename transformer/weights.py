@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from transformer.config import TransformerConfig
-from transformer.files import FileError, is_hollow, own_folder, write_atomically
+from transformer.files import FileError, is_device, is_hollow, own_folder, write_atomically
 from transformer.model import Transformer
 from transformer.seq2seq import EncoderDecoder
 
@@ -25,6 +25,10 @@ KEPT_WEIGHTS = "weights"  # a run's folder for the weights of its last checkpoin
 # each tensor; a checkpoint's holds all metrics of its run as well.
 LARGEST_HEADER = 2**20
 LARGEST_STATE_HEADER = 2**24
+# So many lists and dictionaries metadata may hold, and beyond them one for so many bytes: an entry
+# of the metrics takes a hundred, an empty list takes three and becomes sixty in memory.
+FREE_BRACKETS, BYTES_PER_BRACKET = 2**17, 32
+FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 # In bytes: so much the positions of a model may take, and so many times what its weights take.
 FREE_POSITIONS, POSITIONS_RATIO = 2**23, 16
 
@@ -75,6 +79,8 @@ def read_header(path: Path, largest: int) -> tuple[dict[str, Shape], dict[str, A
         CheckpointError: the file is missing, cut short, or no safetensors file.
     """
     with _said_of(path):
+        if is_device(path):
+            raise ValueError("it is a pipe or a device")
         with path.open("rb") as file:
             size = int.from_bytes(file.read(8), "little")
         if size > largest:
@@ -85,7 +91,15 @@ def read_header(path: Path, largest: int) -> tuple[dict[str, Shape], dict[str, A
             names = header.keys()
             shapes = {name: tuple(header.get_slice(name).get_shape()) for name in names}
             metadata = header.metadata() or {}
-        return shapes, {key: json.loads(value) for key, value in metadata.items()}
+        return shapes, {key: _parsed(key, value) for key, value in metadata.items()}
+
+
+def _parsed(key: str, text: str) -> Any:
+    """A value of the metadata, if it does not become far larger than its text."""
+    n_brackets = text.count("[") + text.count("{")
+    if n_brackets > FREE_BRACKETS + len(text) / BYTES_PER_BRACKET:
+        raise ValueError(f"its {key} holds {n_brackets:,} lists or dictionaries, nearly all empty")
+    return json.loads(text)
 
 
 @contextmanager
@@ -124,11 +138,17 @@ def load_model_tensors(model: nn.Module, tensors: dict[str, Tensor]) -> None:
     """Copy saved parameters into a model of the same shape; their names may be older ones.
 
     Raises:
-        CheckpointError: names or shapes differ.
+        CheckpointError: names or shapes differ, or what is in them is not finite numbers.
     """
     tensors = {current_name(name): tensor for name, tensor in tensors.items()}
     parameters = model_tensors(model)
     _require_same(_shapes(parameters), _shapes(tensors))
+    for name, parameter in parameters.items():
+        kind = tensors[name].dtype
+        if kind not in FLOATS:
+            raise CheckpointError(f"{name} holds {kind}, and weights are torch.float32")
+        if not tensors[name].to(parameter.dtype).isfinite().all():
+            raise CheckpointError(f"{name} holds numbers that are not finite; train again")
     with torch.no_grad():
         for name, parameter in parameters.items():
             parameter.copy_(tensors[name])
@@ -230,7 +250,11 @@ def load_model(path: Path) -> Transformer:
         raise CheckpointError(f"{path}: {error}") from error
     except (TypeError, ValueError, RuntimeError) as error:
         raise CheckpointError(f"{path} has a configuration that does not fit: {error}") from error
-    load_model_tensors(model, load_tensors(path)[0])
+    tensors, _ = load_tensors(path)
+    try:
+        load_model_tensors(model, tensors)
+    except CheckpointError as error:
+        raise CheckpointError(f"{path}: {error}") from error
     return model.eval()
 
 

@@ -1,6 +1,7 @@
 """Files of weights and training states: whole or not there, and never a pickle."""
 
 import json
+import math
 import os
 import pickle
 import resource
@@ -11,6 +12,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors import safe_open
+from safetensors.torch import save
 
 from tests.helpers import sentences, shapes, small_config, small_model
 from tests.training.trainers import assert_identical, small_trainer, weights_of
@@ -279,6 +281,36 @@ def test_a_value_of_another_kind_is_refused_before_training_goes_on(
         small_trainer(steps=20).resume(tmp_path / "odd")
     save_tensors(tmp_path / "even", tensors, {**metadata, "metrics": [ENTRY]})
     small_trainer(steps=20).resume(tmp_path / "even")
+
+
+def test_metadata_that_becomes_far_larger_than_its_text_is_not_read(tmp_path):
+    text = "[" + (weights.FREE_BRACKETS + 20_000) * "[]," + "{}]"
+    (tmp_path / "odd").write_bytes(save({"x": torch.ones(1)}, {"metrics": text}))
+    with pytest.raises(CheckpointError, match=r"its metrics holds 151,074 lists or dictionaries"):
+        load_tensors(tmp_path / "odd")
+    # A run may well report more often than are free.
+    entries = 160_000 * [{**ENTRY, "epoch": 1.25}]
+    save_tensors(tmp_path / "long", {"x": torch.ones(1)}, {"metrics": entries})
+    assert len(load_tensors(tmp_path / "long")[1]["metrics"]) == 160_000
+
+
+@pytest.mark.parametrize(
+    ("weight", "sentence"),
+    [
+        (lambda w: w * math.nan, "output.weight holds numbers that are not finite"),
+        (lambda w: w.double() * 1e300, "output.weight holds numbers that are not finite"),
+        (lambda w: w.to(torch.complex64), "output.weight holds torch.complex64, and weights"),
+        (lambda w: w.bool(), "output.weight holds torch.bool, and weights"),
+        (lambda w: w.to(torch.int8), "output.weight holds torch.int8, and weights"),
+    ],
+)
+def test_weights_that_are_no_finite_numbers_are_refused(tmp_path, weight, sentence):
+    model = small_model(0, torch.float32, tie="none")
+    tensors = {name: p.detach() for name, p in model.named_parameters()}
+    tensors["output.weight"] = weight(tensors["output.weight"])
+    save_tensors(tmp_path / "odd", tensors, {"config": model.config.to_dict()})
+    with pytest.raises(CheckpointError, match=f"odd: {sentence}"):
+        load_model(tmp_path / "odd")
 
 
 # Damaged and foreign files -------------------------------------------------------------------

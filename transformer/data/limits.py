@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import NoReturn, Protocol
 
-from transformer.files import is_hollow
+from transformer.files import is_device, is_hollow
 
 LARGEST_FILE = 2**30
 LARGEST_ARCHIVE = 4 * 2**30  # and folder: all files together
@@ -132,6 +132,8 @@ def read_file(path: Path, budget: Budget, *, unpack: bool = True) -> bytes:
             budget.refuse(f"{path.name!r} holds more than {limit}, which no text takes")
         budget.unpack(n_bytes)
 
+    if is_device(path):
+        budget.refuse(f"{path.name!r} is a pipe or a device; put a file in its place")
     if is_hollow(path):
         budget.refuse(f"{path.name!r} is next to nothing but zeros that nobody has written")
     with path.open("rb") as file:

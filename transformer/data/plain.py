@@ -45,7 +45,9 @@ def load_plain(
             f"there is no folder {data_path}, no .tsv file of this name, and not both of "
             f"{stem}.{source} and {stem}.{target}; --data names one of these"
         )
-    return {"train": _pair(sides[0], sides[1], Budget(f"{stem}.{source} with its other side"))}
+    # The files are found by what their names share, as those of a folder are.
+    first, second = (inside(stem.parent, side) for side in sides if side)
+    return {"train": _pair(first, second, Budget(f"{stem}.{source} with its other side"))}
 
 
 def read_tsv(path: Path, budget: Budget | None = None) -> ParallelText:

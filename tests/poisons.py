@@ -256,6 +256,47 @@ def tar_with_a_negative_size(folder: Path) -> Path:
     return path
 
 
+def tgz_with_notes_of_digits(folder: Path) -> Path:
+    """Python before 3.11.10 takes the square of their number to see that they are no length."""
+    return tgz_with_notes(folder, 60_000 * b"1")
+
+
+def tgz_with_notes_of_long_numbers(folder: Path) -> Path:
+    return tgz_with_notes(folder, b"60012 comment=" + 59_997 * b"1" + b"\n")
+
+
+def tgz_with_notes(folder: Path, notes: bytes) -> Path:
+    padded = notes + bytes(-len(notes) % 512)
+    own = header("pax", len(notes), tarfile.XHDTYPE) + padded
+    path = folder / "de-en.tgz"
+    path.write_bytes(gzip.compress(120 * (own + header("a", 0)), 9))
+    return path
+
+
+def tgz_with_notes_in_sum(folder: Path) -> Path:
+    """Each has but one, as long as a note can be."""
+    return tgz_with_notes(folder, b"60012 comment=" + 59_997 * b"x" + b"\n")
+
+
+def tar_xz_with_a_large_dictionary(folder: Path) -> Path:
+    """It states that unpacking takes four gigabytes: one byte of its header, and its checksum."""
+    packed = bytearray(lzma.compress(tarfile.TarInfo(WANTED).tobuf() + bytes(1024)))
+    size = 4 * (packed[12] + 1)  # of the header of the first block
+    packed[16] = 40
+    struct.pack_into("<I", packed, 12 + size - 4, zlib.crc32(packed[12 : 12 + size - 4]))
+    path = folder / "de-en.tar.xz"
+    path.write_bytes(bytes(packed))
+    return path
+
+
+def segment_of_references(folder: Path) -> Path:
+    return mteval_set(folder, mteval([4_000_000 * "&a"]))
+
+
+def segment_without_end(folder: Path) -> Path:
+    return mteval_set(folder, mteval([100_000 * "a"]))
+
+
 def endless_name(folder: Path) -> Path:
     return folder / (5_000 * "x")
 
@@ -285,6 +326,18 @@ def file_with_holes(folder: Path) -> Path:
     for side in ("de", "en"):
         with (folder / f"train.{side}").open("wb") as file:
             file.truncate(LARGE * MEGABYTE)
+    return folder
+
+
+def table_of_next_to_nothing(folder: Path) -> Path:
+    path = folder / "train.tsv.gz"
+    path.write_bytes(gzip.compress(2_000_000 * b"a\t \n"))
+    return path
+
+
+def short_lines_against_one(folder: Path) -> Path:
+    (folder / "train.de.gz").write_bytes(gzip.compress(2_000_000 * b"ab\r\n"))
+    (folder / "train.en").write_text("one\n")
     return folder
 
 
@@ -342,7 +395,7 @@ def attributes_without_end(folder: Path) -> Path:
 
 
 def character_of_many_digits(folder: Path) -> Path:
-    return mteval_set(folder, mteval([f"&#{'9' * 900_000};"]))
+    return mteval_set(folder, mteval([f"&#{'9' * 60_000};"]))
 
 
 def names_in_other_encodings(folder: Path) -> Path:
@@ -627,6 +680,12 @@ ARCHIVES: dict[Callable[[Path], Path], str] = {
     tgz_with_many_notes: "is refused: it says more of itself than any archive does",
     tar_with_holes: "has holes, which no text has",
     tar_with_a_negative_size: "is refused: its file .* would take more than",
+    tgz_with_notes_of_digits: "a note on a file in it is damaged",
+    tgz_with_notes_of_long_numbers: "says numbers of itself that no archive has",
+    tgz_with_notes_in_sum: "is refused: it says more of itself than any archive does",
+    tar_xz_with_a_large_dictionary: "Memory usage limit exceeded",
+    segment_of_references: "holds more than 100,000 &",
+    segment_without_end: "segment 1 of .* has more than 65,536 letters",
     endless_name: "could not read or write '/.*': File name too long",
     documents_without_end: NO_SET,
     segments_without_end: NO_SET,
@@ -637,6 +696,8 @@ ARCHIVES: dict[Callable[[Path], Path], str] = {
 TEXTS: dict[Callable[[Path], Path], str] = {
     gz_of_zeros: BOMB,
     gz_of_line_ends: r"has 7,340,032 lines in 7,340,032 bytes, which is no text",
+    table_of_next_to_nothing: "has 2,000,000 lines in 8,000,000 bytes, which is no text",
+    short_lines_against_one: "has 2,000,000 lines in 8,000,000 bytes, which is no text",
     gz_of_many_parts: BOMB,
     file_with_holes: "is next to nothing but zeros that nobody has written",
     table_of_tabs: "line 2 of .* holds no tab",

@@ -264,6 +264,15 @@ def test_cleaning_says_what_it_dropped_and_why():
             clean(text, **wrong)
 
 
+def test_cleaning_drops_words_without_end_at_any_setting():
+    long = 1001 * "a"
+    text = ParallelText(["a b", long, "c", 1000 * "d"], ["x y", "x", f"y {long}", "z"])
+    for settings in ({}, {"max_words": 175, "max_ratio": 1.5}):
+        kept, dropped = clean(text, **settings)
+        assert list(kept.source) == ["a b", 1000 * "d"]
+        assert dropped == {"a word has more than 1,000 letters": 2}
+
+
 def test_cleaning_keeps_nearly_all_of_the_talks(corpora):
     for text in load_iwslt(corpora / "iwslt16").sets.values():
         kept, dropped = clean(text)

@@ -53,6 +53,14 @@ def test_a_missing_folder_or_file_is_named(tmp_path) -> None:
         load_multi30k(tmp_path)
 
 
+def test_a_caption_with_a_word_without_end_is_refused(tmp_path) -> None:
+    for name in SHA256:
+        word = b"a" * (1001 if name == "train.en.gz" else 1000)
+        (tmp_path / name).write_bytes(gzip.compress(b"eins " + word + b"\n"))
+    with pytest.raises(DataError, match=r"train.en.gz holds a word of more than 1,000 letters"):
+        load_multi30k(tmp_path)
+
+
 def _serve(folder: Path, name: str, content: bytes) -> str:
     (folder / name).write_bytes(content)
     return hashlib.sha256(content).hexdigest()

@@ -10,22 +10,37 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
-from transformer.data.limits import Budget, Counted, DataError, Readable, inside, read_file, whole
+from transformer.data.limits import (
+    PIECE,
+    Budget,
+    Counted,
+    DataError,
+    Readable,
+    inside,
+    read_file,
+    whole,
+)
 
 # Of a .tar what stands before a file (long names and the like), of a .zip the list of its files:
 # both are held in memory before anybody has seen how many or how long the names are.
 LARGEST_HEADER = 2**16
 LARGEST_LIST = 2**20
-MOST_NOTES = 100  # about a whole .tar, which Python copies to each of its files
+# Notes (pax headers) about a whole .tar, which Python copies to each of its files, or about a file.
+MOST_NOTES = 100
+LARGEST_NOTES = 2**22  # bytes of all of them
+NOTE = re.compile(rb"(\d{1,8}) [^=]")
+# Python before 3.11.10 looks from each digit on for the end of the number: a square of its length.
+LONG_NUMBER = re.compile(rb"\d{40}")
+LARGEST_DICTIONARY = 2**27  # bytes that unpacking .xz may take; of `xz -9` it takes half
 COMPRESSIONS: dict[bytes, Callable[..., Any]] = {
     b"\x1f\x8b": partial(gzip.GzipFile, None, "rb", 9),
     b"BZh": bz2.BZ2File,
-    b"\xfd7zXZ\x00": lzma.LZMAFile,
+    b"\xfd7zXZ\x00": lambda file: _Xz(file),
 }
 PLAIN_ZIP = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 DAMAGE = (
@@ -118,7 +133,7 @@ def _in(
     with ExitStack() as stack:
         for magic, unpacking in COMPRESSIONS.items():
             if head.startswith(magic):
-                file = stack.enter_context(unpacking(file))
+                file = stack.enter_context(closing(unpacking(file)))
         yield from _in_tar(file, wanted, budget)
 
 
@@ -148,7 +163,9 @@ def _in_zip(
 def _in_tar(file: Readable, wanted: re.Pattern[str], budget: Budget) -> Iterator[tuple[str, bytes]]:
     stream = _TarStream(file, budget)
     # As a stream: it is read from its beginning to its end, and nothing is read twice.
-    with tarfile.open(fileobj=cast(IO[bytes], stream), mode="r|") as opened:
+    with tarfile.open(
+        fileobj=cast(IO[bytes], stream), mode="r|", tarinfo=_entries(budget)
+    ) as opened:
         while (member := opened.next()) is not None:
             vars(opened)["members"] = []  # else each stays in memory
             budget.admit(member.name, member.size)
@@ -163,6 +180,96 @@ def _in_tar(file: Readable, wanted: re.Pattern[str], budget: Budget) -> Iterator
             content = opened.extractfile(member)
             assert content is not None
             yield name, whole(content)
+
+
+class _Entry(tarfile.TarInfo):
+    """A file in a .tar, of whose notes nothing is searched that is not as it should be."""
+
+    budget: Budget
+    so_far = 0
+
+    def _proc_member(self, archive: Any) -> tarfile.TarInfo:
+        """The place that `tarfile` has for a subclass to look at a kind of entry."""
+        super_proc: Callable[[Any], tarfile.TarInfo] = super()._proc_member  # type: ignore[misc]
+        if self.type not in (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE):
+            return super_proc(archive)
+        stream = archive.fileobj
+        notes = stream.read(self._block(self.size))  # type: ignore[attr-defined]
+        type(self).so_far += len(notes)
+        if self.so_far > LARGEST_NOTES or _n_notes(notes) > MOST_NOTES:
+            self.budget.refuse("it says more of itself than any archive does")
+        if LONG_NUMBER.search(notes):
+            self.budget.refuse("it says numbers of itself that no archive has")
+        archive.fileobj = _Again(notes, stream)
+        try:
+            return super_proc(archive)
+        finally:
+            archive.fileobj = stream
+
+
+def _entries(budget: Budget) -> type[_Entry]:
+    """What the files of one archive are, whose notes are counted together."""
+    return type("Entry", (_Entry,), {"budget": budget})
+
+
+def _n_notes(content: bytes) -> int:
+    """How many notes there are, each with its length before it.
+
+    Raises:
+        ValueError: something else is among them.
+    """
+    n, start = 0, 0
+    while start < len(content) and content[start]:
+        match = NOTE.match(content, start)
+        end = start + int(match[1]) if match else 0
+        if not match or content[end - 1 : end] != b"\n" or b"=" not in content[match.end() : end]:
+            raise ValueError("a note on a file in it is damaged")
+        n, start = n + 1, end
+    return n
+
+
+class _Again:
+    """A stream of which the last bytes are read once more."""
+
+    def __init__(self, content: bytes, stream: Any) -> None:
+        self.content, self.stream = content, stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+    def read(self, size: int) -> bytes:
+        if not self.content:
+            return self.stream.read(size)
+        content, self.content = self.content, b""
+        return content
+
+
+class _Xz:
+    """What comes out of an .xz, which states itself how much memory it takes to unpack it."""
+
+    def __init__(self, file: Readable) -> None:
+        self.file = file
+        self.unpacker = self._unpacker()
+
+    @staticmethod
+    def _unpacker() -> lzma.LZMADecompressor:
+        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=LARGEST_DICTIONARY)
+
+    def read(self, size: int = -1) -> bytes:
+        while True:
+            piece = b""
+            if self.unpacker.eof:  # there may be another behind it
+                piece = (self.unpacker.unused_data or self.file.read(PIECE)).lstrip(b"\0")
+                if not piece:
+                    return b""
+                self.unpacker = self._unpacker()
+            elif self.unpacker.needs_input and not (piece := self.file.read(PIECE)):
+                raise EOFError("it breaks off")
+            if content := self.unpacker.decompress(piece, size):
+                return content
+
+    def close(self) -> None:
+        self.unpacker = self._unpacker()
 
 
 class _TarStream:

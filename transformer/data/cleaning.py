@@ -11,12 +11,16 @@ from transformer.data.parallel import ParallelText
 CHARACTER = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 LETTER = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 LETTERS_A_WORD = 4
+# Learning subwords takes the square of a word's length: of a megabyte without a space, days.
+LONGEST_WORD = 1000
 
 
 def clean(
     text: ParallelText, *, max_words: int = 250, max_ratio: float = 4.0, slack: int = 5
 ) -> tuple[ParallelText, dict[str, int]]:
     """Drop pairs that are empty, too long, or too unequal to be translations of each other.
+
+    With them go those that hold a word of more than `LONGEST_WORD` letters, at any setting.
 
     Args:
         text: the pairs; words are counted by `n_words`.
@@ -41,6 +45,8 @@ def clean(
         shorter, longer = sorted(map(n_words, pair))
         if not shorter:
             dropped["a side is empty"] += 1
+        elif max(map(longest_word, pair)) > LONGEST_WORD:
+            dropped[f"a word has more than {LONGEST_WORD:,} letters"] += 1
         elif longer > max_words:
             dropped[f"more than {max_words} words"] += 1
         elif longer > max_ratio * shorter and longer - shorter > slack:
@@ -48,6 +54,11 @@ def clean(
         else:
             kept.append(pair)
     return ParallelText.of_pairs(kept), dict(dropped)
+
+
+def longest_word(text: str) -> int:
+    """How many characters the longest word has, as the subwords know words: between spaces."""
+    return max(map(len, text.split(" ")))
 
 
 def n_words(text: str) -> int:

@@ -20,6 +20,9 @@ NAMED = {
     "seg": re.compile(r"\bid=\"([^\"]*)\"", re.IGNORECASE),
 }
 
+# What a test set may hold: the longest segment, in letters, and all its &amp; and the like.
+LONGEST_SEGMENT, MOST_REFERENCES = 2**16, 100_000
+
 Sides = dict[str, tuple[str, str]]  # language -> the file's name and its text
 
 
@@ -125,8 +128,14 @@ def _mteval(source: tuple[str, str], target: tuple[str, str]) -> ParallelText:
 
 
 def _segments(name: str, text: str) -> dict[tuple[str, str], str]:
+    if text.count("&") > MOST_REFERENCES:
+        raise DataError(f"{name} holds more than {MOST_REFERENCES:,} &; it is no text")
     segments: dict[tuple[str, str], str] = {}
     for document, number, segment in _numbered(text):
+        if len(segment) > LONGEST_SEGMENT:
+            raise DataError(
+                f"segment {number[:40]} of {name} has more than {LONGEST_SEGMENT:,} letters"
+            )
         try:
             segments[document, number] = unescape(" ".join(segment.split()))
         except ValueError as error:  # a number of thousands of digits

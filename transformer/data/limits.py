@@ -18,7 +18,7 @@ MOST_FILES = 10_000
 UNPACKED_FREELY = 8 * 2**20
 LARGEST_RATIO = 20
 PIECE = 2**18  # bytes that are read at a time
-MOST_LINES, SHORTEST_LINES = 2**20, 4  # where there are more lines, their mean length in bytes
+MOST_LINES, SHORTEST_LINES = 50_000, 8  # where there are more lines, their mean length in bytes
 
 
 class DataError(Exception):

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from transformer.data.cleaning import LONGEST_WORD, longest_word
 from transformer.data.download import cache_folder, fetch
 from transformer.data.limits import Budget, inside
 from transformer.data.parallel import DataError, ParallelText, read_parallel
@@ -81,5 +82,11 @@ def load_multi30k(
     for split in SPLITS:
         sides = [inside(folder, folder / f"{split}.{side}.gz") for side in (source, target)]
         splits[split] = read_parallel(sides[0], sides[1], budget)
+        for side, lines in zip(sides, (splits[split].source, splits[split].target), strict=True):
+            if max(map(longest_word, lines), default=0) > LONGEST_WORD:
+                raise DataError(
+                    f"{side} holds a word of more than {LONGEST_WORD:,} letters, which no caption "
+                    "has; fetch it again"
+                )
     tests = {split: splits[split] for split in TEST_SPLITS}
     return Multi30k(splits["train"], splits["val"], tests)

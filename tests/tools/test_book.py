@@ -65,7 +65,7 @@ def write(root: Path, text: str) -> None:
 @pytest.fixture
 def tiny(tmp_path: Path) -> Path:
     """A book of one chapter, with the real book's settings and extensions."""
-    for name in ("_config.yml", "requirements.txt"):
+    for name in ("_config.yml", "requirements.txt", "LICENSE"):
         shutil.copy(ROOT / name, tmp_path / name)
     for name in ("book/_ext", "book/_static"):
         shutil.copytree(ROOT / name, tmp_path / name)

@@ -72,6 +72,7 @@ def config_of(folder: Path) -> dict[str, Any]:
     return config
 
 
+@pytest.mark.slow
 def test_a_run_says_on_which_machine_it_was_taken_up_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,8 @@ import pytest
 
 from tools.book import files_under
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 INCLUDED = {"transformer": "transformer", "book/results": "transformer/book/results"} | {
     "book/models": "transformer/book/models"

@@ -101,6 +101,7 @@ def test_every_command_knows_the_task(said: str, sentence: str) -> None:
     assert sentence in said
 
 
+@pytest.mark.slow
 def test_a_run_is_scored_at_its_end_and_again_by_evaluate_which_needs_the_data(said: str) -> None:
     assert said.count("of 10 exact") == 2
     assert said.count("the task proverbs needs --data") == 2

@@ -12,6 +12,8 @@ import torch
 from tests.data.excerpt import write_excerpt
 from tools import first_gpu
 
+pytestmark = pytest.mark.slow
+
 
 def test_without_a_gpu_it_says_so_and_starts_nothing(monkeypatch, tmp_path, capsys) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)

@@ -25,6 +25,8 @@ from tools import environment, pins
 from tools.environment import SetupError, install, install_pins, installed
 from tools.pins import main, read_pins, runs_here, write_pins
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 PINNED = [
     (name, line, hashes)

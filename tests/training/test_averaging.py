@@ -47,6 +47,7 @@ def test_the_last_checkpoints_weights_are_kept(train, tmp_path):
         assert not kept_weights(tmp_path / str(n))
 
 
+@pytest.mark.slow
 def test_a_resumed_run_keeps_the_same(train, tmp_path):
     train(tmp_path / "whole", 20)
     train(tmp_path / "halves", 10)
@@ -85,6 +86,7 @@ def test_models_of_different_shape_are_not_averaged(tmp_path):
         average_models([])
 
 
+@pytest.mark.slow
 def test_an_averaged_run_is_a_run(train, tmp_path):
     train(tmp_path / "run", 12)
     folder = average_run(tmp_path / "run", 2)

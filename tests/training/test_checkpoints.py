@@ -417,6 +417,7 @@ def test_an_impossible_configuration_in_a_file_is_a_sentence(tmp_path):
             load_model(tmp_path / "odd")
 
 
+@pytest.mark.slow
 @given(shape=shapes)
 def test_names_and_shapes_of_parameters_are_known_without_a_model(shape):
     model = small_model(0, torch.float32, **shape)

@@ -448,6 +448,7 @@ def saved_at(monkeypatch, folder, minutes_a_step, **settings):
     return steps
 
 
+@pytest.mark.slow
 def test_checkpoints_come_by_minutes_where_asked_for_and_else_by_steps(monkeypatch, tmp_path):
     by_steps = saved_at(monkeypatch, tmp_path / "1", 1, checkpoint_every=15)
     assert by_steps == [15, 30, 40]

@@ -138,3 +138,27 @@ class LiveBytes(TorchDispatchMode):
     def _forget(self, key: int, n_bytes: int) -> None:
         self._seen.discard(key)
         self.live -= n_bytes
+
+
+def assert_same_steps(
+    ways: Sequence[Any], n_sentences: int, rows: int, seed: int, data: Any, *, most_steps: int
+) -> None:
+    """The ways to take a step give the same logits; sentences leave, prefixes change places."""
+    generator = torch.Generator().manual_seed(seed)
+    output = torch.full((n_sentences * rows, 1), BOS)
+    for _ in range(data.draw(st.integers(1, most_steps), label="steps")):
+        expected, *others = (way(output) for way in ways)
+        for logits in others:
+            same(logits, expected)
+        if n_sentences > 1 and data.draw(st.booleans(), label="a sentence leaves"):
+            n_sentences -= 1
+            going = torch.randperm(n_sentences + 1, generator=generator)[:-1].sort().values
+            output = output.unflatten(0, (-1, rows))[going].flatten(0, 1)
+            for way in ways:
+                way.select(going)
+        places = torch.randint(rows, (n_sentences, rows), generator=generator)
+        order = (rows * torch.arange(n_sentences)[:, None] + places).flatten()
+        for way in ways:
+            way.reorder(order)
+        token = torch.randint(VOCAB, (len(order), 1), generator=generator)
+        output = torch.cat([output[order], token], dim=1)

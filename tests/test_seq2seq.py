@@ -5,7 +5,18 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.helpers import BOS, EOS, MARKS, PAD, VOCAB, same, seeds, sentence_lengths, sentences
+from tests.helpers import (
+    BOS,
+    EOS,
+    MARKS,
+    PAD,
+    VOCAB,
+    assert_same_steps,
+    same,
+    seeds,
+    sentence_lengths,
+    sentences,
+)
 from transformer import Transformer, TransformerConfig
 from transformer.data.copy_task import CopyTask
 from transformer.decoding import beam_search, greedy_search, sample
@@ -110,24 +121,7 @@ def test_going_on_from_the_state_is_reading_the_prefix_again(attention, seed, le
     """Whichever prefixes are continued."""
     model, src = small_seq2seq(seed, attention=attention), sentences(lengths, seed)
     ways = [way(model, src, rows) for way in (RecomputedSteps, RecurrentSteps)]
-    generator = torch.Generator().manual_seed(seed)
-    n_sentences = len(lengths)
-    output = torch.full((n_sentences * rows, 1), BOS)
-    for _ in range(data.draw(st.integers(1, 6), label="steps")):
-        expected, logits = (way(output) for way in ways)
-        same(logits, expected)
-        if n_sentences > 1 and data.draw(st.booleans(), label="a sentence leaves"):
-            n_sentences -= 1
-            going = torch.randperm(n_sentences + 1, generator=generator)[:-1].sort().values
-            output = output.unflatten(0, (-1, rows))[going].flatten(0, 1)
-            for way in ways:
-                way.select(going)
-        places = torch.randint(rows, (n_sentences, rows), generator=generator)
-        order = (rows * torch.arange(n_sentences)[:, None] + places).flatten()
-        for way in ways:
-            way.reorder(order)
-        token = torch.randint(VOCAB, (len(order), 1), generator=generator)
-        output = torch.cat([output[order], token], dim=1)
+    assert_same_steps(ways, len(lengths), rows, seed, data, most_steps=6)
 
 
 @both

@@ -9,6 +9,7 @@ from tests.helpers import (
     BOS,
     PAD,
     VOCAB,
+    assert_same_steps,
     same,
     seeds,
     sentence_lengths,
@@ -31,25 +32,7 @@ def test_all_ways_give_the_same_logits(seed, shape, lengths, extra, rows, data):
     """Any tokens are read, padding too; sentences leave, and prefixes change places."""
     model, src = small_model(seed, **shape), sentences(lengths, seed, extra)
     ways = [way(model, src, rows) for way in WAYS]
-    generator = torch.Generator().manual_seed(seed)
-    n_sentences = len(lengths)
-    output = torch.full((n_sentences * rows, 1), BOS)
-    for _ in range(data.draw(st.integers(1, 20), label="steps")):
-        expected, *others = (way(output) for way in ways)
-        for logits in others:
-            same(logits, expected)
-        if n_sentences > 1 and data.draw(st.booleans(), label="a sentence leaves"):
-            n_sentences -= 1
-            going = torch.randperm(n_sentences + 1, generator=generator)[:-1].sort().values
-            output = output.unflatten(0, (-1, rows))[going].flatten(0, 1)
-            for way in ways:
-                way.select(going)
-        places = torch.randint(rows, (n_sentences, rows), generator=generator)
-        order = (rows * torch.arange(n_sentences)[:, None] + places).flatten()
-        for way in ways:
-            way.reorder(order)
-        token = torch.randint(VOCAB, (len(order), 1), generator=generator)
-        output = torch.cat([output[order], token], dim=1)
+    assert_same_steps(ways, len(lengths), rows, seed, data, most_steps=20)
 
 
 @pytest.mark.parametrize("rows", [1, 3])

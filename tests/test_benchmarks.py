@@ -13,7 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode, flop_registry
 
 import benchmarks.__main__ as command
-from benchmarks import decoding_cache, decoding_peers, gpu, record, training_peers
+from benchmarks import decoding_cache, decoding_peers, gpu, layer_types, record, training_peers
 from benchmarks.ctranslate2_peer import ctranslate2_translator, vocabulary
 from benchmarks.marian_peer import marian
 from benchmarks.products import products_alone
@@ -146,6 +146,39 @@ def test_the_number_of_threads_is_put_back_even_after_an_error() -> None:
         assert threads == torch.get_num_threads() == 1
         raise KeyError
     assert torch.get_num_threads() == before
+
+
+# The layers of Table 1 ------------------------------------------------------------------------
+
+
+def test_an_exponent_is_the_power_that_was_put_in() -> None:
+    sizes = [8, 16, 64, 128]
+    assert layer_types.exponent(sizes, [3 * n**1.5 for n in sizes]) == pytest.approx(1.5)
+    # A fixed cost beside it makes growth look slower, the more so the smaller the sizes.
+    some = layer_types.exponent(sizes, [n + 20.0 for n in sizes])
+    assert some < layer_types.exponent([10 * n for n in sizes], [10 * n + 20.0 for n in sizes]) < 1
+
+
+@pytest.mark.parametrize(("m", "place"), [(1, 0), (5, 0), (6, 0), (9, 1), (15, 3)])
+def test_the_interval_of_a_median_is_that_of_the_sign_test(m: int, place: int) -> None:
+    values = [float(i * i) for i in range(m)]
+    assert layer_types.median_interval(values[::-1]) == (values[place], values[m - 1 - place])
+
+
+def test_a_summary_has_the_median_times_and_the_fit_of_each_round() -> None:
+    rounds = [[1.0, 1.1, 9.0], [2.0, 2.2, 18.0]]  # the third round was slow throughout
+    found = layer_types.summary("length", "recurrent", [10, 20], rounds)
+    assert found["seconds"] == [1.1, 2.2]
+    assert (found["exponent"], found["interval"]) == (1.0, [1.0, 1.0])
+
+
+def test_short_calls_are_repeated_until_they_can_be_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, layer_types.AT_LEAST / 4.5])
+    monkeypatch.setattr(layer_types.time, "perf_counter", lambda: next(clock))
+    called: list[int] = []
+    assert layer_types.calls_to_time(lambda: called.append(1)) == 5
+    layer_types.repeat(lambda: called.append(1), 3)
+    assert len(called) == 5
 
 
 # The same model in other libraries ------------------------------------------------------------

@@ -6,7 +6,13 @@ import re
 import pytest
 from traitlets import TraitError
 
-from transformer.widgets.complexity_explorer import COLUMNS, ComplexityExplorer, layer_costs
+from transformer.widgets.complexity_explorer import (
+    COLUMNS,
+    UNITS,
+    ComplexityExplorer,
+    layer_costs,
+    meeting,
+)
 
 OPERATIONS, SEQUENTIAL, PATH = COLUMNS
 
@@ -37,6 +43,31 @@ def test_the_table_is_the_papers():
     }
     assert [row[SEQUENTIAL] for row in costs.values()] == [1, 1000, 1, 1]
     assert [row[PATH] for row in costs.values()] == pytest.approx([1, 1000, math.log(1000, 3), 100])
+
+
+def test_everything_counted_is_the_letters_with_their_factors_and_the_projections():
+    n, d, k, r = 100, 64, 3, 10
+    for unit, matrices in (("plain", 2), ("GRU", 6), ("LSTM", 8)):
+        costs = layer_costs(n, d, k, r, everything=True, unit=unit)
+        assert {name: row[OPERATIONS] for name, row in costs.items()} == {
+            "self-attention": 4 * n * d**2 + 2 * n**2 * d,
+            "recurrent": matrices * n * d**2,
+            "convolutional": k * n * d**2,
+            "self-attention (restricted)": 4 * n * d**2 + 2 * r * n * d,
+        }
+        letters = layer_costs(n, d, k, r)
+        assert all(costs[name][PATH] == letters[name][PATH] for name in costs)
+
+
+@pytest.mark.parametrize(("unit", "expected"), [("plain", 0), ("GRU", 64), ("LSTM", 128)])
+def test_where_both_cost_the_same_depends_on_the_recurrent_unit(unit, expected):
+    assert meeting(64) == 64
+    assert meeting(64, everything=True, unit=unit) == expected
+    for n in range(1, 300):
+        row = layer_costs(n, 64, 3, 10, everything=True, unit=unit)
+        own, other = row["self-attention"][OPERATIONS], row["recurrent"][OPERATIONS]
+        assert (own < other) == (n < expected)
+        assert (own == other) == (n == expected)
 
 
 def test_a_neighbourhood_beyond_the_sentence_restricts_nothing():
@@ -79,6 +110,39 @@ def test_the_keyboard_moves_every_control(show):
     shown.page.get_by_role("button", name="Go to n = d").press("Enter")
     shown.frame()
     assert shown.state("n") == 1024
+
+
+def test_the_switch_counts_the_projections_too(show, look):
+    widget = ComplexityExplorer(n=50, r=32)
+    shown = show(widget, **look)
+    assert not shown.page.get_by_label("LSTM").is_visible()
+    before = shown.readout()
+    shown.page.get_by_label("count every multiplication").press("Space")
+    shown.frame()
+    widget.everything = True
+    assert shown.state("everything") is True
+    assert shown.readout() != before
+    assert numbers_shown(shown.readout()) == expected(widget)
+    assert "(4n·d² + 2n²·d)" in note(shown)
+    assert "(6n·d²) cost the same at n = d = 512" in note(shown)
+    assert "The projections do 95.3 % of" in note(shown)
+    shown.page.get_by_label("LSTM").press("Space")
+    shown.frame()
+    widget.unit = "LSTM"
+    assert numbers_shown(shown.readout()) == expected(widget)
+    assert "cost the same at n = 2d = 1,024" in note(shown)
+    shown.page.get_by_label("plain").click()
+    shown.frame()
+    widget.unit = "plain"
+    assert numbers_shown(shown.readout()) == expected(widget)
+    assert "never cost the same; at n = 50 self-attention costs 2.1 times" in note(shown)
+    shown.check()
+    shown.set("column", PATH)
+    assert not shown.page.get_by_label("LSTM").is_visible()
+    shown.page.get_by_label("count every multiplication").click()
+    shown.set("column", OPERATIONS)
+    widget.everything = False
+    assert shown.readout() == before
 
 
 def test_mouse_and_finger_move_cursor_slider_and_column(show):
@@ -156,3 +220,15 @@ def test_the_twin_draws_the_same_curves(column):
     last = {line.get_label(): line.get_ydata()[-1] for line in axes.lines[:4]}
     assert last == pytest.approx({name: row[column] for name, row in widget.table(4096).items()})
     assert len(axes.texts) == (column == OPERATIONS)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_the_twin_marks_where_both_cost_the_same_with_everything_counted(unit):
+    widget = ComplexityExplorer(d=256, everything=True, unit=unit)
+    axes = widget.twin().axes[0]
+    assert axes.get_ylabel() == "multiplications per layer"
+    marks = {"plain": [], "GRU": ["n = d = 256"], "LSTM": ["n = 2 d = 512"]}
+    assert [text.get_text() for text in axes.texts] == marks[unit]
+    last = {line.get_label(): line.get_ydata()[-1] for line in axes.lines[:4]}
+    expected = {name: row[OPERATIONS] for name, row in widget.table(4096).items()}
+    assert last == pytest.approx(expected)

@@ -2,11 +2,11 @@
 // Table 1: one of its columns as curves over the sentence's length, on logarithmic axes.
 
 import { chart } from "../kit/chart.js";
-import { button, pick, slider } from "../kit/controls.js";
+import { button, pick, slider, tick } from "../kit/controls.js";
 import { html, oncePerFrame } from "../kit/elements.js";
 import { assign, watch } from "../kit/model.js";
 import { short } from "../kit/numbers.js";
-import { OPERATIONS, PATH, SEQUENTIAL, layerCosts } from "./maths.js";
+import { OPERATIONS, PATH, SEQUENTIAL, layerCosts, meeting } from "./maths.js";
 
 const D_VALUES = [64, 128, 256, 512, 768, 1024];
 const R_VALUES = [4, 8, 16, 32, 64, 128, 256, 512];
@@ -20,6 +20,13 @@ const GROWTH = {
     "self-attention (restricted)": "n/r" },
 };
 
+/**
+ * What is multiplied, where everything is counted.
+ * @param {number} unit @returns {Object<string, string>}
+ */
+const inFull = (unit) => ({ "self-attention": "4n·d² + 2n²·d", recurrent: `${unit}n·d²`,
+  convolutional: "k·n·d²", "self-attention (restricted)": "4n·d² + 2r·n·d" });
+
 // Eight lengths for each doubling, so that they lie evenly on the axis.
 const EVEN_LENGTHS = Array.from({ length: 8 * 11 + 1 }, (_, i) => Math.round(2 ** (1 + i / 8)));
 
@@ -32,11 +39,13 @@ function power(log) {
 
 /** @param {{model: import("../kit/model.js").Model, el: HTMLElement}} host */
 function render({ model, el }) {
-  const { longest } = model.get("constants");
+  const { longest, units, projections } = model.get("constants");
   /** @type {number[]} */
   let lengths = [];
+  const counted = () => model.get("everything")
+    ? { projections, unit: units[model.get("unit")] } : null;
   /** @param {number} n */
-  const table = (n) => layerCosts(n, model.get("d"), model.get("k"), model.get("r"));
+  const table = (n) => layerCosts(n, model.get("d"), model.get("k"), model.get("r"), counted());
 
   const picture = chart({
     label: "Costs of four layers over the length of the sentence",
@@ -61,6 +70,9 @@ function render({ model, el }) {
     slider(model, "k", { label: "kernel k", min: 2, max: 9 }),
     slider(model, "r", { label: "neighbourhood r", values: R_VALUES, format: short }),
   ];
+  const everything = tick(model, "everything", {
+    label: "count every multiplication, the projections too" });
+  const unit = pick(model, "unit", { label: "recurrent unit", options: Object.keys(units) });
   const same = button("Go to n = d", () => assign(model, "n", model.get("d")));
 
   function inWords() {
@@ -73,24 +85,39 @@ function render({ model, el }) {
       return "The path is how many steps a signal takes between the two positions farthest " +
         "apart: one in self-attention, however long the sentence.";
     }
-    const equal = `Self-attention (n²·d) and recurrence (n·d²) cost the same at n = d = ${short(d)}`;
-    const dearer = n < d ? "recurrence" : "self-attention";
-    const times = short(Math.max(n, d) / Math.min(n, d), 3);
-    const here = n === d ? ", which is where the cursor stands"
+    const full = counted();
+    const costs = table(n);
+    const [own, other] = ["self-attention", "recurrent"].map((name) => costs[name][OPERATIONS]);
+    const crossing = meeting(d, full);
+    const formulas = full ? inFull(full.unit) : GROWTH[OPERATIONS];
+    const names = `Self-attention (${formulas["self-attention"]}) and recurrence ` +
+      `(${formulas.recurrent})`;
+    const length = crossing === d ? `n = d = ${short(d)}` : `n = 2d = ${short(crossing)}`;
+    const equal = crossing ? `${names} cost the same at ${length}` : `${names} never cost the same`;
+    const dearer = own < other ? "recurrence" : "self-attention";
+    const times = short(Math.max(own, other) / Math.min(own, other), 3);
+    const here = own === other ? ", which is where the cursor stands"
       : `; at n = ${short(n)} ${dearer} costs ${times} times as much as the other`;
+    const percent = short((100 * projections * n * d * d) / own, 3);
+    const share = full ? ` The projections do ${percent} % of self-attention's multiplications.`
+      : "";
     const whole = n <= r ? " The neighbourhood r still holds the whole sentence, so restricting " +
       "self-attention saves nothing." : "";
-    return `${equal}${here}.${whole}`;
+    return `${equal}${here}.${share}${whole}`;
   }
 
   function draw() {
     const [n, d, shown] = [model.get("n"), model.get("d"), model.get("column")];
+    const full = counted();
+    unit.element.hidden = !full || shown !== OPERATIONS;
     // The cursor and the places where curves meet or bend stand between the even lengths.
-    lengths = [...new Set([...EVEN_LENGTHS, n, d, Math.max(2, model.get("r"))])]
+    lengths = [...new Set([...EVEN_LENGTHS, n, d, Math.max(2, model.get("r")),
+      Math.max(2, meeting(d, full))])]
       .filter((length) => length <= longest).sort((a, b) => a - b);
     const tables = lengths.map(table);
+    const formulas = full && shown === OPERATIONS ? inFull(full.unit) : GROWTH[shown];
     const series = Object.keys(tables[0]).map((name) => ({
-      name: `${name}: ${GROWTH[shown][name]}`,
+      name: `${name}: ${formulas[name]}`,
       values: tables.map((costs) => Math.log10(costs[name][shown])),
       strong: name === "self-attention",
     }));
@@ -101,17 +128,18 @@ function render({ model, el }) {
     note.textContent = inWords();
   }
 
-  const stop = watch(model, ["n", "d", "k", "r", "column"], oncePerFrame(draw));
+  const stop = watch(model, ["n", "d", "k", "r", "column", "everything", "unit"],
+    oncePerFrame(draw));
   el.append(html("div", { class: "tfw" },
     html("div", { class: "tfw-controls" }, column.element,
-      ...[...controls, same].map(({ element }) => element)),
+      ...[...controls, everything, unit, same].map(({ element }) => element)),
     picture.element, note));
   draw();
   return () => {
     stop();
     picture.stop();
     column.stop();
-    for (const control of controls) control.stop();
+    for (const control of [...controls, everything, unit]) control.stop();
   };
 }
 

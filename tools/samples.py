@@ -1,19 +1,22 @@
-"""Records an evaluation for the book: systems compared, and samples that rules choose.
+"""Records an evaluation for the book: one model, several searches, and samples that rules choose.
 
-Use: python -m tools.samples NAME=RUN_FOLDER... --data FOLDER --out book/results/NAME.json
+Use: python -m tools.samples FOLDER --data FOLDER --out book/results/NAME.json
 
-Each folder's model translates the split greedily and with beams; the first folder's greedy search
-is what the others are compared with. The samples are those of the system with the highest BLEU.
+The first folder is a run, or a model that comes with the book. It translates the split greedily
+and with beams. The samples are those of the paper's search, beam 4 with alpha 0.6, fixed here and
+not chosen by any score; the other settings are recorded to show what they do.
 """
 
 import argparse
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from transformer.batching import pad, token_batches
 from transformer.data.parallel import DataError, ParallelText
+from transformer.decoding import Hypothesis, beam_search, greedy_search
+from transformer.decoding.beam import penalty
 from transformer.evaluation import (
     RULES,
     bleu_counts,
@@ -24,19 +27,22 @@ from transformer.evaluation import (
     words_of,
 )
 from transformer.files import FileError
+from transformer.head_measures import log_probabilities
 from transformer.results import write_result
 from transformer.runs import RunError, load_run
 from transformer.runtime import pick_device, provenance, require_commit, without_folders
 from transformer.tasks import chosen_split, multi30k_splits
-from transformer.translation import Translator
+from transformer.text import BOS_ID, EOS_ID
+from transformer.translation import Search, Translator
 
-GREEDY: dict[str, Any] = {"beam_size": 1}
-PAPER: dict[str, Any] = {"beam_size": 4, "length_penalty": 0.6}  # section 6.1
-SEARCHES = {
-    "greedy": GREEDY,
-    "beam 4": PAPER,
-    "beam 4, α 0": {"beam_size": 4, "length_penalty": 0.0},
-    "beam 4, α 1": {"beam_size": 4, "length_penalty": 1.0},
+BASELINE, JUDGED = "greedy", "beam 4"
+ALPHA = 0.6  # section 6.1, as the beam of 4
+WIDTHS = (2, 4, 8, 16, 32)
+SEARCHES: dict[str, dict[str, Any]] = {
+    BASELINE: {"beam_size": 1},
+    **{f"beam {k}": {"beam_size": k, "length_penalty": ALPHA} for k in WIDTHS},
+    **{f"beam {k}, α 0": {"beam_size": k, "length_penalty": 0.0} for k in WIDTHS},
+    **{f"beam 4, α {a:g}": {"beam_size": 4, "length_penalty": a} for a in (0.3, 1.0, 2.0)},
 }
 LICENCE = (
     "Multi30k (Elliott et al. 2016), made from Flickr30k (Young et al. 2014): for research and "
@@ -58,7 +64,7 @@ def choose(chrf: Sequence[float], likeness: Sequence[float], each: int) -> dict[
 
     Args:
         chrf: of each sentence.
-        likeness: chrF of one system's translation held against the other's.
+        likeness: chrF of one search's translation held against the other's.
     """
     indices = range(len(chrf))
     middle = sorted(chrf)[len(chrf) // 2]
@@ -71,57 +77,92 @@ def choose(chrf: Sequence[float], likeness: Sequence[float], each: int) -> dict[
     }
 
 
+def found_by(
+    translator: Translator, sources: Sequence[str], *, beam_size: int, length_penalty: float = 0.0
+) -> tuple[list[str], list[float]]:
+    """The translations, and the sum of the log-probabilities of each, the end mark's too."""
+
+    def beams(model: Any, src: Any, *, max_len: int, **marks: int) -> list[list[Hypothesis]]:
+        """Beam search whose scores are sums again; what the limit cuts off has no end mark."""
+        wanted: dict[str, Any] = {"beam_size": beam_size, "length_penalty": length_penalty}
+        found = beam_search(model, src, max_len=max_len, **wanted, **marks)
+        lengths = [min(len(best.tokens) + 1, max_len) for (best,) in found]
+        return [
+            [Hypothesis(best.tokens, best.score * penalty(length, length_penalty))]
+            for (best,), length in zip(found, lengths, strict=True)
+        ]
+
+    search: Search = greedy_search if beam_size == 1 else beams
+    found = translator.search(sources, search, rows=beam_size)
+    return [best[0][0] for best in found], [best[0][1] for best in found]
+
+
+def log_probability(
+    translator: Translator, sources: Sequence[str], targets: Sequence[str], max_tokens: int = 4096
+) -> list[float]:
+    """What the model thinks of given translations: the sum of log-probabilities of each."""
+    model, encode = translator.model.eval(), translator.tokenizer.encode
+    device = next(model.parameters()).device
+    pairs = [(encode(s), encode(t)) for s, t in zip(sources, targets, strict=True)]
+    sums = [0.0] * len(pairs)
+    for group in token_batches(pairs, max_tokens):
+        src = pad([[*pairs[i][0], EOS_ID] for i in group], model.config.pad_id)
+        tgt = pad([[BOS_ID, *pairs[i][1], EOS_ID] for i in group], model.config.pad_id)
+        logs = log_probabilities(model, src.to(device), tgt.to(device)).sum(1)
+        for i, value in zip(group, logs.tolist(), strict=True):
+            sums[i] = value
+    return sums
+
+
 def evaluate(
-    models: dict[str, Translator], text: ParallelText, *, each: int = 5, n_resamples: int = 1000
+    translator: Translator, text: ParallelText, *, each: int = 5, n_resamples: int = 1000
 ) -> dict[str, Any]:
-    """Translate with every model and search, score, and take samples; all but the provenance."""
-    outputs, seconds, found = {}, {}, {}
-    for model_name, translator in models.items():
-        for search_name, search in SEARCHES.items():
-            name = f"{model_name}, {search_name}"
-            start = time.perf_counter()
-            outputs[name] = translator.translate(text.source, **search)
-            seconds[name] = time.perf_counter() - start
-            found[name] = (model_name, search_name)
-    references = list(text.target)
-    scores = {name: score(translations, references) for name, translations in outputs.items()}
+    """Translate with every search, score, and take samples; all but the provenance."""
+    sources, references = list(text.source), list(text.target)
+    outputs, sums = {}, {}
+    for name, settings in SEARCHES.items():
+        outputs[name], sums[name] = found_by(translator, sources, **settings)
     intervals = compare(outputs, references, n_resamples=n_resamples)
-    baseline = next(iter(outputs))
-    best = max(scores, key=lambda name: scores[name].bleu)
     systems = []
-    for name, (model_name, search_name) in found.items():
+    for name, settings in SEARCHES.items():
         lengths = [counts[:2] for counts in bleu_counts(outputs[name], references)]
         systems.append(
             {
                 "name": name,
-                "model": model_name,
-                "search": search_name,
-                **SEARCHES[search_name],
-                **scores[name].to_dict(),
+                **settings,
+                **score(outputs[name], references).to_dict(),
                 "intervals": {m: i.to_dict() for m, i in intervals[name].items()},
                 "length_ratio": round(sum(n for n, _ in lengths) / sum(n for _, n in lengths), 4),
-                "seconds": round(seconds[name], 2),
-                "seconds_ratio": round(seconds[name] / seconds[baseline], 2),
+                "words": round(sum(n for n, _ in lengths) / len(lengths), 3),
+                "log_probability": round(sum(sums[name]) / len(lengths), 4),
             }
         )
-    # Greedy search of the best model beside it, or the paper's beam where greedy itself is best.
-    model_name, search_name = found[best]
-    other = f"{model_name}, {'beam 4' if search_name == 'greedy' else 'greedy'}"
-    chrf = {name: sentence_chrf(outputs[name], references) for name in (best, other)}
+    shown = (JUDGED, BASELINE)
+    chrf = {name: sentence_chrf(outputs[name], references) for name in shown}
     english = {word for line in references for word in words_of(line.casefold())}
     features = [
-        error_features(*sentence, models[model_name].tokenizer, english)
-        for sentence in zip(text.source, outputs[best], references, strict=True)
+        error_features(*sentence, translator.tokenizer, english)
+        for sentence in zip(sources, outputs[JUDGED], references, strict=True)
     ]
-    chosen = choose(chrf[best], sentence_chrf(outputs[best], outputs[other]), each)
+    chosen = choose(chrf[JUDGED], sentence_chrf(outputs[JUDGED], outputs[BASELINE]), each)
+    thought = {
+        **{name: sums[name] for name in shown},
+        "reference": log_probability(translator, sources, references),
+        "nothing": log_probability(translator, sources, [""] * len(sources)),
+    }
     return {
         "systems": systems,
-        "baseline": baseline,
-        "best": best,
-        "other": other,
-        "bleu_counts": {
-            name: bleu_counts(outputs[name], references) for name in dict.fromkeys((baseline, best))
+        "baseline": BASELINE,
+        "judged": JUDGED,
+        "log_probability": {
+            name: [round(x, 3) for x in values] for name, values in thought.items()
         },
+        "equals_reference": [
+            i
+            for i, pair in enumerate(zip(outputs[JUDGED], references, strict=True))
+            if pair[0] == pair[1]
+        ],
+        "bleu_counts": {name: bleu_counts(outputs[name], references) for name in shown},
         "sentence_chrf": {n: [round(x, 2) for x in values] for n, values in chrf.items()},
         "feature_rules": RULES,
         "features": features,
@@ -130,10 +171,10 @@ def evaluate(
             {
                 "rule": rule,
                 "line": i + 1,
-                "source": text.source[i],
+                "source": sources[i],
                 "reference": references[i],
-                "translations": {name: outputs[name][i] for name in (best, other)},
-                "chrf": {name: round(chrf[name][i], 1) for name in (best, other)},
+                "translations": {name: outputs[name][i] for name in shown},
+                "chrf": {name: round(chrf[name][i], 1) for name in shown},
                 "features": features[i],
             }
             for rule, indices in chosen.items()
@@ -145,7 +186,7 @@ def evaluate(
 def main(arguments: list[str]) -> int:
     """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tools.samples", description=__doc__)
-    parser.add_argument("folders", nargs="+", metavar="NAME=RUN_FOLDER")
+    parser.add_argument("folder", type=Path, help="of a run, or book/models/NAME")
     parser.add_argument("--data", type=Path, help="Multi30k's folder; downloaded if left out")
     parser.add_argument("--split", default="test_2016_flickr")
     parser.add_argument("--sentences", type=int, help="only the first so many")
@@ -160,16 +201,13 @@ def main(arguments: list[str]) -> int:
         print(error, file=sys.stderr)
         return 1
     for system in result["systems"]:
-        print(f"{system['name']:30} BLEU {system['bleu']:5.2f}  chrF {system['chrf']:5.2f}")
+        print(f"{system['name']:14} BLEU {system['bleu']:5.2f}  chrF {system['chrf']:5.2f}")
     print(f"Recorded in {given.out}")
     return 0
 
 
 def record(given: argparse.Namespace) -> dict[str, Any]:
-    """The whole record: provenance, data, models, and what `evaluate` finds."""
-    folders = dict(_named(argument) for argument in given.folders)
-    if len(folders) < len(given.folders):
-        raise ValueError("two folders have the same name; write NAME=FOLDER with different names")
+    """The whole record: provenance, data, model, and what `evaluate` finds."""
     if given.each < 1 or (given.sentences is not None and given.sentences < 1):
         raise ValueError("--each and --sentences must be at least 1")
     device = pick_device(given.device)
@@ -177,7 +215,7 @@ def record(given: argparse.Namespace) -> dict[str, Any]:
     require_commit(origin["commit"], "the record", "then record")
     text = chosen_split(multi30k_splits(given.data), given.split)
     text = ParallelText(text.source[: given.sentences], text.target[: given.sentences])
-    runs = {name: load_run(folder, device) for name, folder in folders.items()}
+    translator, run = load_run(given.folder, device)
     return {
         **origin,
         "command": " ".join(["python -m tools.samples", *map(without_folders, sys.argv[1:])]),
@@ -187,17 +225,9 @@ def record(given: argparse.Namespace) -> dict[str, Any]:
             "n_sentences": len(text),
             "licence": LICENCE,
         },
-        "models": {
-            name: {key: run[key] for key in ("command", "commit", "averaged") if key in run}
-            for name, (_, run) in runs.items()
-        },
-        **evaluate({name: run[0] for name, run in runs.items()}, text, each=given.each),
+        "model": {key: run[key] for key in ("command", "commit", "averaged") if key in run},
+        **evaluate(translator, text, each=given.each),
     }
-
-
-def _named(argument: str) -> tuple[str, Path]:
-    name, equals, folder = argument.partition("=")
-    return (name, Path(folder)) if equals else (Path(argument).name, Path(argument))
 
 
 if __name__ == "__main__":

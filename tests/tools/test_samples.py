@@ -8,11 +8,22 @@ import pytest
 import torch
 
 from tools import samples
-from tools.samples import SAMPLES, SEARCHES, choose, evaluate, main
+from tools.samples import (
+    BASELINE,
+    JUDGED,
+    SAMPLES,
+    SEARCHES,
+    choose,
+    evaluate,
+    found_by,
+    log_probability,
+    main,
+)
 from transformer import Transformer, TransformerConfig
 from transformer.data.parallel import ParallelText
+from transformer.decoding import beam_search
 from transformer.evaluation import score, sentence_chrf
-from transformer.text import WordTokenizer
+from transformer.text import BOS_ID, EOS_ID, WordTokenizer
 from transformer.translation import Translator
 
 WORDS = ["ein", "zwei", "Hund", "läuft", "schläft", ".", "a", "two", "dog", "runs", "sleeps"]
@@ -22,25 +33,21 @@ TEXT = ParallelText(
 )
 
 
-def translator(seed: int) -> Translator:
+@pytest.fixture(scope="module")
+def translator() -> Translator:
     """An untrained model whose large weights let it say different things."""
-    torch.manual_seed(seed)
+    torch.manual_seed(0)
     tokenizer = WordTokenizer(WORDS)
     model = Transformer(TransformerConfig.tiny(src_vocab_size=tokenizer.vocab_size, max_len=12))
     for parameter in model.parameters():
         if parameter.dim() > 1:
             parameter.data.mul_(4)
-    return Translator(model, tokenizer)
+    return Translator(model.eval(), tokenizer)
 
 
 @pytest.fixture(scope="module")
-def models() -> dict[str, Translator]:
-    return {"last": translator(0), "averaged": translator(1)}
-
-
-@pytest.fixture(scope="module")
-def result(models: dict[str, Translator]) -> dict:
-    return evaluate(models, TEXT, each=2, n_resamples=20)
+def result(translator: Translator) -> dict:
+    return evaluate(translator, TEXT, each=2, n_resamples=20)
 
 
 def test_rules_choose_by_score_and_then_by_place() -> None:
@@ -57,54 +64,88 @@ def test_rules_choose_by_score_and_then_by_place() -> None:
     assert choose([1.0], [1.0], 5) == {rule: [0] for rule in SAMPLES}
 
 
-def test_every_model_is_scored_with_every_search(
-    result: dict, models: dict[str, Translator]
-) -> None:
-    assert [s["name"] for s in result["systems"]] == [f"{m}, {s}" for m in models for s in SEARCHES]
-    assert result["baseline"] == "last, greedy"
+def test_the_model_is_scored_with_every_search(result: dict, translator: Translator) -> None:
+    assert [s["name"] for s in result["systems"]] == list(SEARCHES)
     for system in result["systems"]:
-        outputs = models[system["model"]].translate(TEXT.source, **SEARCHES[system["search"]])
+        outputs = translator.translate(TEXT.source, **SEARCHES[system["name"]])
         expected = score(outputs, TEXT.target).to_dict()
         assert {key: system[key] for key in expected} == expected
         assert system["length_ratio"] > 0
         assert system["intervals"].keys() == {"bleu", "chrf"}
-    assert result["systems"][0]["seconds_ratio"] == 1
-    best = max(result["systems"], key=lambda s: s["bleu"])
-    assert result["best"] == best["name"]
 
 
-def test_the_other_translation_is_of_the_same_model(result: dict) -> None:
-    models = [result[key].split(", ")[0] for key in ("best", "other")]
-    assert models[0] == models[1]
-    assert sum(result[key].endswith("greedy") for key in ("best", "other")) == 1
+def test_what_is_judged_is_fixed_beforehand_and_not_by_its_score(result: dict) -> None:
+    assert (result["baseline"], result["judged"]) == (BASELINE, JUDGED)
+    assert SEARCHES[JUDGED] == {"beam_size": 4, "length_penalty": 0.6}
+    for sample in result["samples"]:
+        assert sample["translations"].keys() == {BASELINE, JUDGED}
 
 
-def test_samples_are_what_their_rules_say(result: dict, models: dict[str, Translator]) -> None:
-    best, other = result["best"], result["other"]
-    chrf = result["sentence_chrf"][best]
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0])
+def test_the_sums_are_what_teacher_forcing_gives(translator: Translator, alpha: float) -> None:
+    """Beams have their penalty taken out again."""
+    settings = {"beam_size": 3, "length_penalty": alpha}
+    _, sums = found_by(translator, TEXT.source, **settings)
+    limit = translator.model.config.max_len
+    for source, found in zip(TEXT.source, sums, strict=True):
+        src = torch.tensor([[*translator.tokenizer.encode(source), EOS_ID]])
+        marks = {"bos_id": BOS_ID, "eos_id": EOS_ID, "max_len": limit}
+        ((best,),) = beam_search(translator.model, src, **settings, **marks)
+        tokens = [*best.tokens, EOS_ID][:limit]  # what the limit cuts off has no end mark
+        with torch.no_grad():
+            logits = translator.model(src, torch.tensor([[BOS_ID, *tokens[:-1]]]))
+        logs = logits[0].log_softmax(-1)[range(len(tokens)), tokens]
+        assert found == pytest.approx(logs.sum().item(), abs=1e-3)
+
+
+def test_a_given_translation_costs_what_its_tokens_cost(translator: Translator) -> None:
+    source, target = "ein Hund läuft", "a dog"
+    encode = translator.tokenizer.encode
+    src = torch.tensor([[*encode(source), EOS_ID]])
+    tokens = [*encode(target), EOS_ID]
+    with torch.no_grad():
+        logs = translator.model(src, torch.tensor([[BOS_ID, *tokens[:-1]]]))[0].log_softmax(-1)
+    expected = sum(logs[t, token].item() for t, token in enumerate(tokens))
+    found = log_probability(translator, ["zwei Hund schläft .", source], ["a", target])
+    assert found[1] == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_beam_is_more_probable_than_greedy_where_the_record_says_so(result: dict) -> None:
+    logs = result["log_probability"]
+    assert logs.keys() == {BASELINE, JUDGED, "reference", "nothing"}
+    assert all(len(values) == len(TEXT) for values in logs.values())
+    for name in (BASELINE, JUDGED):
+        (system,) = (s for s in result["systems"] if s["name"] == name)
+        assert system["log_probability"] == pytest.approx(sum(logs[name]) / len(TEXT), abs=1e-3)
+
+
+def test_samples_are_what_their_rules_say(result: dict) -> None:
+    chrf = result["sentence_chrf"][JUDGED]
     by_rule = {rule: [s for s in result["samples"] if s["rule"] == rule] for rule in SAMPLES}
     assert all(len(chosen) == 2 for chosen in by_rule.values())
-    assert [s["chrf"][best] for s in by_rule["worst"]] == [round(x, 1) for x in sorted(chrf)[:2]]
+    assert [s["chrf"][JUDGED] for s in by_rule["worst"]] == [round(x, 1) for x in sorted(chrf)[:2]]
     assert [s["line"] for s in by_rule["stride"]] == [1, 6]
     for sample in result["samples"]:
         i = sample["line"] - 1
         assert (sample["source"], sample["reference"]) == (TEXT.source[i], TEXT.target[i])
         assert sample["features"] == result["features"][i]
-        expected = sentence_chrf([sample["translations"][other]], [sample["reference"]])[0]
-        assert sample["chrf"][other] == pytest.approx(expected, abs=0.06)
+        expected = sentence_chrf([sample["translations"][BASELINE]], [sample["reference"]])[0]
+        assert sample["chrf"][BASELINE] == pytest.approx(expected, abs=0.06)
 
 
-def test_counts_of_the_first_and_the_best_system_are_kept(result: dict) -> None:
-    assert result["bleu_counts"].keys() == {result["baseline"], result["best"]}
+def test_counts_of_both_searches_are_kept(result: dict) -> None:
+    assert result["bleu_counts"].keys() == {BASELINE, JUDGED}
     assert all(len(counts) == len(TEXT) for counts in result["bleu_counts"].values())
 
 
 @pytest.fixture
-def tool(models: dict, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., int]:
-    """The command line on the small models; its provenance says that the tree is clean."""
+def tool(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Callable[..., int]:
+    """The command line on the small model; its provenance says that the tree is clean."""
     facts = {"command": "train", "commit": "abc", "task": "multi30k", "training": {}}
     monkeypatch.setattr(samples, "multi30k_splits", lambda folder: {"test_2016_flickr": TEXT})
-    monkeypatch.setattr(samples, "load_run", lambda path, device: (models[path.name], facts))
+    monkeypatch.setattr(samples, "load_run", lambda path, device: (translator, facts))
     monkeypatch.setattr(samples, "provenance", lambda device: {"commit": "abc1234"})
 
     def call(*arguments: str) -> int:
@@ -116,16 +157,16 @@ def tool(models: dict, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Calla
 
 def test_the_record_says_where_it_comes_from(tool: Callable[..., int], tmp_path: Path) -> None:
     status = tool(
-        *("a=/somewhere/last", "averaged", "--data", "/somewhere/data"),
+        *("/somewhere/last", "--data", "/somewhere/data"),
         *("--sentences", "4", "--each", "1"),
     )
     assert status == 0
     record = json.loads((tmp_path / "out.json").read_text())
     assert record["commit"] == "abc1234"
-    assert record["command"].startswith("python -m tools.samples a=last averaged --data data")
+    assert record["command"].startswith("python -m tools.samples last --data data")
     assert record["data"]["n_sentences"] == 4
     assert "research and education" in record["data"]["licence"]
-    assert record["models"]["averaged"] == {"command": "train", "commit": "abc"}
+    assert record["model"] == {"command": "train", "commit": "abc"}
     assert len(record["samples"]) == len(SAMPLES)
 
 
@@ -146,7 +187,6 @@ def test_files_that_no_commit_holds_record_nothing(
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["last", "a/last"], "two folders have the same name"),
         (["last", "--split", "tomorrow"], "no split 'tomorrow'"),
         (["last", "--sentences", "0"], "must be at least 1"),
         (["last", "--each", "0"], "must be at least 1"),

@@ -1,18 +1,22 @@
 """What is run first on a GPU, in order, each part with a record, within half an hour of an H200.
 
-Use: python -m tools.first_gpu OUT --data FOLDER [--minutes 30]
+Use: python -m tools.first_gpu OUT --data FOLDER [--minutes 30] [--only NAME ...] [--commit SHA]
 
 FOLDER holds `multi30k/` and `iwslt16/`, as TRANSFORMER_TEST_DATA does for the tests. OUT gets
-`progress.json`, a log of each part, the benchmark and the runs. The same command goes on where the
-last one stopped: what is done stays done, a run is resumed from its checkpoint.
+`progress.json`, a log of each part, the benchmark and the runs, and after each part
+`record.tar.gz`, all that is small, so that one file brings the records home. The same command goes
+on where the last one stopped: what is done stays done as long as the code is the same, a run is
+resumed from its checkpoint. A copy of the tree without its repository is told its commit.
 """
 
 import argparse
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +26,7 @@ import torch
 
 from transformer.files import write_atomically
 from transformer.runtime import pick_device, provenance
+from transformer.version import COMMIT
 
 ROOT = Path(__file__).resolve().parents[1]
 TRAIN = ("-m", "transformer", "train")
@@ -31,6 +36,7 @@ TINY += " --max-tokens 256 --checkpoint-every 2 --evaluate-sentences 2 --log-eve
 # With these the book's model reached BLEU 38 on a processor; the talks have their recipe as it is.
 CAPTIONS = "--epochs 20 --dropout 0.25 --keep 5"
 TALKS = "--keep 5"
+SMALL = 2**20  # bytes: records and logs, no weights
 
 
 @dataclass(frozen=True)
@@ -41,12 +47,14 @@ class Part:
         name: of the part and of its log.
         command: what Python is given.
         run: the run folder that a training fills; it is resumed if there is one.
+        makes: the folder that is made at once, and made anew if an earlier try has left it.
         minutes: it is stopped after so many, so that what hangs leaves time for the others.
     """
 
     name: str
     command: tuple[str, ...]
     run: Path | None = None
+    makes: Path | None = None
     minutes: float = 5.0
 
     def arguments(self) -> list[str]:
@@ -71,8 +79,8 @@ def parts(out: Path, data: Path, tiny: bool) -> list[Part]:
         averaged = ("-m", "transformer", "average", str(run), "--last", str(last))
         scored = ("-m", "transformer", "evaluate", str(run / f"average-{last}"), "--beam", "4")
         found += [
-            Part(f"{name}-train", (*TRAIN, name, *options.split(), *folders), run, 15),
-            Part(f"{name}-average", averaged),
+            Part(f"{name}-train", (*TRAIN, name, *options.split(), *folders), run, minutes=15),
+            Part(f"{name}-average", averaged, makes=run / f"average-{last}"),
             Part(f"{name}-evaluate", (*scored, "--data", str(data / name))),
         ]
     return found
@@ -87,6 +95,8 @@ def work(part: Part, log: Path, seconds: float, data: Path) -> int:
     paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     environment = os.environ | {"PYTHONPATH": paths, "PYTHONUNBUFFERED": "1"}
     environment["TRANSFORMER_TEST_DATA"] = str(data)
+    if part.makes is not None:
+        shutil.rmtree(part.makes, ignore_errors=True)
     with (
         log.open("ab") as file,
         subprocess.Popen(
@@ -107,6 +117,18 @@ def work(part: Part, log: Path, seconds: float, data: Path) -> int:
             raise
 
 
+def bring_home(out: Path) -> None:
+    """Packs what is small into `record.tar.gz`, whole or not at all."""
+    packed = out / "record.tar.gz"
+    unfinished = packed.with_suffix(".part")
+    with tarfile.open(unfinished, "w:gz") as archive:
+        for path in sorted(out.rglob("*")):
+            record = path.is_file() and path not in (packed, unfinished)
+            if record and path.stat().st_size <= SMALL:
+                archive.add(path, path.relative_to(out).as_posix())
+    unfinished.replace(packed)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """The command line; returns 0 when all is done, 1 when a part failed, 2 when time is over."""
     parser = argparse.ArgumentParser(prog="python -m tools.first_gpu", description=__doc__)
@@ -114,19 +136,30 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, required=True, help="holds multi30k/ and iwslt16/")
     parser.add_argument("--minutes", type=float, default=30.0, help="for all parts together")
     parser.add_argument("--tiny", action="store_true", help="only see that it runs, on any device")
+    parser.add_argument("--only", action="append", metavar="NAME", help="this part, no others")
+    parser.add_argument("--commit", help="of this code, where it has no repository beside it")
     options = parser.parse_args(arguments)
     if not options.tiny and not torch.cuda.is_available():
         print("There is no CUDA GPU here; --tiny shows that the parts run.", file=sys.stderr)
         return 1
     out, data = options.out.resolve(), options.data.resolve()
+    chosen = parts(out, data, options.tiny)
+    names = [part.name for part in chosen]
+    if unknown := set(options.only or ()) - set(names):
+        parser.error(f"there is no part {', '.join(sorted(unknown))}; there are {', '.join(names)}")
+    if options.commit:
+        os.environ[COMMIT] = options.commit
     out.mkdir(parents=True, exist_ok=True)
     end = time.monotonic() + 60 * options.minutes
     kept = out / "progress.json"
     progress: dict[str, Any] = json.loads(kept.read_text("utf-8")) if kept.exists() else {}
-    progress["record"] = provenance(pick_device())
+    record = progress["record"] = provenance(pick_device())
     status = 0
-    for part in parts(out, data, options.tiny):
-        if progress.get(part.name, {}).get("status") == 0:
+    for part in chosen:
+        if options.only and part.name not in options.only:
+            continue
+        before = progress.get(part.name, {})
+        if (before.get("status"), before.get("commit")) == (0, record["commit"]):
             print(f"{part.name}: done before")
             continue
         left = end - time.monotonic()
@@ -139,9 +172,11 @@ def main(arguments: list[str] | None = None) -> int:
         progress[part.name] = {
             "status": code,
             "seconds": seconds,
+            "commit": record["commit"],
             "command": " ".join(part.command),
         }
         write_atomically(kept, (json.dumps(progress, indent=2) + "\n").encode())
+        bring_home(out)
         print(f"{part.name}: status {code} after {seconds} s; {part.name}.log", flush=True)
         status = status or (2 if code == 124 else int(code != 0))
     return status

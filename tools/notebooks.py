@@ -10,6 +10,7 @@ or, where the site has gone on since, from that commit of the repository.
 import ast
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,6 +22,9 @@ import jupytext
 import nbformat
 import yaml
 
+from book._ext.main_line import main_line
+from tools.durations import RECORDED, Durations
+
 FENCE = re.compile(r"^(?P<marks>`{3,}|:{3,})\{(?P<name>[\w:-]+)\}[ \t]*(?P<title>.*)$")
 OPTION = re.compile(r"^:(?P<key>[\w-]+):[ \t]*(?P<value>.*)$")
 ROLE = re.compile(r"\{(?P<name>[\w:]+)\}`(?P<text>[^`]+)`")
@@ -29,6 +33,8 @@ EQUATION = re.compile(r"^\$\$(?P<tex>.*?)\$\$ *\((?P<label>[\w:-]+)\)$", re.MULT
 # What stands in a box on the site, and in a quotation in a notebook.
 BOXES = {"admonition", "exercise", "exercise-start", "note", "tip", "hint", "important", "warning"}
 BOXES |= {"attention", "caution", "danger", "error", "seealso", "topic", "margin", "sidebar"}
+SECOND_READING = re.compile(r"^\{\.second-reading\}\n(?P<heading>#+ .*)$", re.MULTILINE)
+SAID_SO = r"\g<heading>\n\n*Second reading: what follows does without.*"
 EXPLAINED = re.compile(r"^(?P<title>.*?)\s*<(?P<target>[^>]+)>$")
 
 # Colab folds a cell with a title.
@@ -59,9 +65,17 @@ class Converter:
     def markdown(self, text: str) -> str:
         """A whole cell."""
         text = TARGET.sub("", text)
+        text = SECOND_READING.sub(
+            r"\g<heading>\n\n*Second reading: what follows does without.*", text
+        )
         text = "\n".join(self.blocks(text.split("\n")))
         text = EQUATION.sub(self.equation, text)
         return ROLE.sub(lambda match: self.role(match["name"], match["text"]), text).strip("\n")
+
+    @property
+    def name(self) -> str:
+        """The chapter's document, as `_toc.yml` names it."""
+        return self.chapter.relative_to(self.root).with_suffix("").as_posix()
 
     def location(self, line: str) -> str:
         """The chapter and the number of the first line that reads like this one."""
@@ -152,6 +166,8 @@ class Converter:
         explained = EXPLAINED.match(text)
         target = explained["target"] if explained else text
         title = explained["title"] if explained else ""
+        if name == "dfn":
+            return f"**{title or text}**"
         if name.startswith("cite"):
             return f"[[{text.split(',')[0]}]]({self.site}/book/references.html)"
         if name == "doc":
@@ -164,12 +180,14 @@ class Converter:
         if label is None:
             return title or f"`{text}`"
         url = f"{self.site}/{label['page']}.html#{label['anchor']}"
+        if name == "later":
+            number = label.get("chapter")
+            return f"[{title}]({url})" + (f" (chapter {number})" if number else "")
         return f"[{title or label['title'] or 'the figure'}]({url})"
 
     def page_url(self) -> str:
         """The chapter's own page."""
-        page = self.chapter.relative_to(self.root).with_suffix(".html")
-        return f"{self.site}/{page.as_posix()}"
+        return f"{self.site}/{self.name}.html"
 
 
 def find_object(source: str, name: str) -> str:
@@ -203,9 +221,12 @@ def to_notebook(chapter: Path, converter: Converter, install: str) -> nbformat.N
         if cell.cell_type == "markdown":
             cell.source = converter.markdown(cell.source)
         cell.metadata.pop("mystnb", None)
+    line = main_line(chapter)
     note = (
         f"This notebook is a chapter of a book: [read it with its outputs]({converter.page_url()})."
     )
+    if line.paper:
+        note += f" {line.head(Durations.read(RECORDED).chapters.get(converter.name))}."
     notebook.cells[:0] = [
         nbformat.v4.new_markdown_cell(note, id="about"),
         nbformat.v4.new_code_cell(install, id="install", metadata={"cellView": "form"}),
@@ -269,4 +290,9 @@ def write_notebooks(
         path.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(to_notebook(chapter, converter, install), path)
         written.append(path)
+    for old, new in config.get("sphinx", {}).get("config", {}).get("moved_pages", {}).items():
+        if (source := out / f"{new.removeprefix('book/')}.ipynb") in written:
+            path = out / f"{old.removeprefix('book/')}.ipynb"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, path)
     return written

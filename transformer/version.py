@@ -1,5 +1,6 @@
 """The version of this module, and the commit that it stands at; the build of a wheel asks too."""
 
+import os
 import re
 import subprocess
 from importlib import metadata
@@ -8,6 +9,8 @@ from pathlib import Path
 RELEASE = "0.1.0"
 NAME = "transformer-book"
 ROOT = Path(__file__).resolve().parents[1]
+# Names the commit where the code has neither a repository beside it nor been installed by pip.
+COMMIT = "TRANSFORMER_COMMIT"
 # The local part of a version, as `version` writes it.
 LOCAL = re.compile(r"g([0-9a-f]{7,40})(\.dirty)?")
 
@@ -21,9 +24,10 @@ def version(root: Path = ROOT) -> str:
 def commit() -> str | None:
     """The commit of this code; "-dirty" where files differ from it, None where nobody knows.
 
-    A clone asks git, and what pip has installed says it in its version.
+    A clone asks git, what pip has installed says it in its version, and of a bare copy of the files
+    the environment variable TRANSFORMER_COMMIT may say it.
     """
-    return _of_clone(ROOT) or _of_installed()
+    return _of_clone(ROOT) or _of_installed() or _of_environment()
 
 
 def commit_of(version: str) -> str | None:
@@ -50,6 +54,11 @@ def _git(folder: Path, *arguments: str) -> str | None:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return None
+
+
+def _of_environment() -> str | None:
+    found = os.environ.get(COMMIT, "")
+    return found if re.fullmatch(r"[0-9a-f]{7,40}", found) else None
 
 
 def _of_installed() -> str | None:

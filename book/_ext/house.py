@@ -32,7 +32,8 @@ def name_the_site(app: Sphinx, config: Config) -> None:
 def first_paragraph(doctree: nodes.document) -> str:
     """The first paragraph of running text, boxes and lists left out, or as many words as fit."""
     for paragraph in doctree.findall(nodes.paragraph):
-        if isinstance(paragraph.parent, nodes.section | nodes.document):
+        ours = {"chapter-head", "second-reading-note"} & set(paragraph["classes"])
+        if isinstance(paragraph.parent, nodes.section | nodes.document) and not ours:
             return textwrap.shorten(paragraph.astext(), DESCRIPTION, placeholder=" …")
     return ""
 
@@ -109,6 +110,9 @@ def write_labels(app: Sphinx) -> None:
         name: {"page": page, "anchor": anchor, "title": str(title)}
         for name, (page, anchor, title) in app.env.get_domain("std").data["labels"].items()
     }
+    for label in labels.values():  # of the chapter in which it stands
+        numbers = app.env.toc_secnumbers.get(label["page"], {}).get("", ())
+        label["chapter"] = ".".join(map(str, numbers))
     for page, heading in app.env.titles.items():
         labels[f"/{page}"] = {"page": page, "anchor": "", "title": heading.astext()}
     for name, (page, number) in app.env.get_domain("math").data["objects"].items():

@@ -2,6 +2,7 @@
 
 import json
 import os
+import tarfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import torch
 
 from tests.data.excerpt import write_excerpt
 from tools import first_gpu
+from transformer import version
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +42,10 @@ def test_the_parts_are_in_order_and_leave_records(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_in_small_all_of_it_runs_here_and_nothing_twice(tmp_path: Path, capsys) -> None:
+def test_in_small_all_of_it_runs_here_and_nothing_twice(
+    tmp_path: Path, capsys, monkeypatch
+) -> None:
+    monkeypatch.setattr(version, "_of_clone", lambda _: "1a2b3c4d5e")  # a clone may be worked in
     (tmp_path / "corpora").mkdir()
     corpora = write_excerpt(tmp_path / "corpora")  # whose test sets are short
     command = [str(tmp_path / "out"), "--data", str(corpora), "--tiny"]
@@ -62,6 +67,34 @@ def test_in_small_all_of_it_runs_here_and_nothing_twice(tmp_path: Path, capsys) 
 
     assert first_gpu.main(command) == 0
     assert capsys.readouterr().out.count("done before") == len(names)
+    del progress["multi30k-average"]  # as if it had been stopped before it was noted
+    (tmp_path / "out" / "progress.json").write_text(json.dumps(progress))
+    assert first_gpu.main(command) == 0
+    with tarfile.open(tmp_path / "out" / "record.tar.gz") as archive:
+        packed = archive.getnames()
+    assert {"progress.json", "tests.log", "multi30k/config.json"} <= {*packed}
+    assert "record.tar.gz" not in packed
+
+
+def test_other_code_does_not_take_over_what_was_done(
+    monkeypatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = first_gpu.Part("says", ("-c", "print('once more')"))
+    other = first_gpu.Part("other", ("-c", "raise SystemExit(1)"))
+    monkeypatch.setattr(first_gpu, "parts", lambda *_: [said, other])
+    monkeypatch.setattr(version, "_of_clone", lambda _: None)
+    monkeypatch.setattr(version, "_of_installed", lambda: None)
+    monkeypatch.setenv(version.COMMIT, "")
+    command = [str(tmp_path), "--data", str(tmp_path), "--tiny", "--only", "says"]
+    for commit, times in (("1a2b3c4d5e", 1), ("1a2b3c4d5e", 1), ("5e4d3c2b1a", 2)):
+        assert first_gpu.main([*command, "--commit", commit]) == 0
+        assert (tmp_path / "says.log").read_text().count("once more") == times
+    progress = json.loads((tmp_path / "progress.json").read_text())
+    assert progress["says"]["commit"] == progress["record"]["commit"] == "5e4d3c2b1a"
+    assert "other" not in progress
+    with pytest.raises(SystemExit):
+        first_gpu.main([*command, "--only", "nothing"])
+    assert "there are says, other" in capsys.readouterr().err
 
 
 def test_a_run_that_was_begun_is_resumed(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ SITE = "https://example.org/site"
 WHEEL = "transformer_book-0.1.0-py3-none-any.whl"
 LABELS = {
     "chapter-masks": {"page": "book/masks", "anchor": "chapter-masks", "title": "Masks"},
+    "later": {"page": "book/later", "anchor": "later", "title": "Later", "chapter": "9"},
     "eq-attention": {"page": "book/attention", "anchor": "equation-eq-attention", "title": "(1.2)"},
 }
 CHAPTER = """\
@@ -50,6 +51,11 @@ from transformer import WORD
 $$
 x = 1
 $$ (eq-attention)
+
+{.second-reading}
+## A detour
+
+A {dfn}`head` reads {dfn}`<s>` and {later}`masks <later>`.
 
 By {eq}`eq-attention`, see {ref}`chapter-masks`, {ref}`masks <chapter-masks>` and
 {cite:p}`vaswani2017attention`.
@@ -193,6 +199,31 @@ def test_references_lead_to_the_site(notebook) -> None:
     assert f"[masks]({SITE}/book/masks.html#chapter-masks)" in text
     assert f"[(1.2)]({SITE}/book/attention.html#equation-eq-attention)" in text
     assert "x = 1 \\tag{1.2}" in text
+
+
+def test_marks_for_the_reader_are_words(notebook) -> None:
+    text = text_of(notebook)
+    assert "## A detour\n\n*Second reading" in text
+    assert f"A **head** reads **<s>** and [masks]({SITE}/book/later.html#later) (chapter 9)" in text
+
+
+def test_a_notebook_says_what_it_covers_and_takes(chapter: Path) -> None:
+    chapter.write_text(CHAPTER.replace("\n---\n", '\npaper: "3.2"\n---\n', 1))
+    converter = Converter(chapter.parent.parent, chapter, SITE, LABELS)
+    first = to_notebook(chapter, converter, "install_book()").cells[0].source
+    assert first.endswith("Paper: section 3.2 · 1 minute to read.")
+
+
+def test_a_chapter_that_moved_is_found_at_its_old_address_too(
+    chapter: Path, tmp_path: Path
+) -> None:
+    root = chapter.parent.parent
+    with (root / "_config.yml").open("a") as config:
+        config.write("sphinx: {config: {moved_pages: {book/old/name: book/attention}}}\n")
+    written = write_notebooks(root, tmp_path / "out", [chapter], WHEEL)
+    copy = tmp_path / "out" / "old" / "name.ipynb"
+    assert copy.read_bytes() == written[0].read_bytes()
+    assert copy not in written
 
 
 def test_quoted_code_is_the_modules_and_only_the_object_named(notebook) -> None:

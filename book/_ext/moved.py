@@ -1,0 +1,59 @@
+"""Pages that have moved: at the old address stands a page that leads to the new one.
+
+`moved_pages` in _config.yml maps old documents to new ones. A link into the middle of a page keeps
+its place: the script passes on what stands behind the `#`. Without scripts the top is reached.
+"""
+
+import os
+from html import escape
+from pathlib import Path
+
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+
+PAGE = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8" />
+<title>{title}</title>
+<meta name="robots" content="noindex" />
+<meta http-equiv="refresh" content="1; url={url}" />
+<link rel="canonical" href="{canonical}" />
+<script>location.replace("{url}" + location.hash);</script>
+</head>
+<body>
+<p>This page has moved: <a href="{url}">{title}</a>.</p>
+</body>
+</html>
+"""
+
+
+def write_pages(app: Sphinx, exception: Exception | None) -> None:
+    """After the book's own pages, before each page gets its policy.
+
+    Raises ExtensionError for an old address that is a page still, or a new one that is none.
+    """
+    if exception is not None or app.builder.format != "html":
+        return
+    documents = app.env.found_docs
+    for old, new in app.config.moved_pages.items():
+        if old in documents or new not in documents:
+            wrong = f"{old} is there still" if old in documents else f"there is no page {new}"
+            raise ExtensionError(f"moved_pages in _config.yml sends {old} to {new}: {wrong}")
+        path = Path(app.outdir, f"{old}.html")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        url = os.path.relpath(f"{new}.html", Path(old).parent)
+        page = PAGE.format(
+            title=escape(app.env.titles[new].astext()),
+            url=escape(url),
+            canonical=escape(f"{app.config.html_baseurl.rstrip('/')}/{new}.html"),
+        )
+        path.write_text(page, encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Connects the step to the build."""
+    app.add_config_value("moved_pages", {}, "html")
+    app.connect("build-finished", write_pages, priority=800)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import (
+    before_attention,
     copy_task,
     decoding_cache,
     decoding_peers,
@@ -22,6 +23,7 @@ from transformer.files import FileError
 from transformer.results import write_result
 
 BENCHMARKS = {
+    "before_attention": before_attention,
     "copy_task": copy_task,
     "decoding_cache": decoding_cache,
     "decoding_peers": decoding_peers,

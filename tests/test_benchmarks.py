@@ -13,7 +13,15 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode, flop_registry
 
 import benchmarks.__main__ as command
-from benchmarks import decoding_cache, decoding_peers, gpu, layer_types, record, training_peers
+from benchmarks import (
+    before_attention,
+    decoding_cache,
+    decoding_peers,
+    gpu,
+    layer_types,
+    record,
+    training_peers,
+)
 from benchmarks.ctranslate2_peer import ctranslate2_translator, vocabulary
 from benchmarks.marian_peer import marian
 from benchmarks.products import products_alone
@@ -122,6 +130,58 @@ def test_a_library_that_is_not_installed_is_named(
     monkeypatch.setattr(record, "version", missing)
     with pytest.raises(record.LeftOutError, match="no transformers here; pip install transformers"):
         benchmark.run(quick=True)
+
+
+# Before attention ---------------------------------------------------------------------------
+
+
+def test_what_is_finished_is_not_computed_again(tmp_path: Path) -> None:
+    path, settings = tmp_path / "runs" / "parts.json", {"steps": 2, "seeds": (0, 1)}
+    computed: list[str] = []
+
+    def compute(name: str) -> Callable[[], dict[int, str]]:
+        return lambda: (computed.append(name), {5: name})[1]
+
+    first = before_attention.Parts(path, settings)
+    assert first("one", compute("one")) == first("one", compute("one")) == {"5": "one"}
+    again = before_attention.Parts(path, settings)
+    assert again("one", compute("one")) == {"5": "one"}
+    assert again("two", compute("two")) == {"5": "two"}
+    assert computed == ["one", "two"]
+    other = before_attention.Parts(path, {**settings, "steps": 3})
+    other("one", compute("one"))
+    assert computed == ["one", "two", "one"]
+
+
+def test_the_three_models_have_equally_many_parameters() -> None:
+    sizes = {
+        name: before_attention.build(name, vocab_size=14, seed=0).n_parameters()
+        for name in before_attention.MODELS
+    }
+    assert max(sizes.values()) < 1.02 * min(sizes.values())
+
+
+def test_a_favourite_counts_where_it_is_a_true_link_and_words_without_a_link_do_not() -> None:
+    weights = torch.tensor([[[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.0, 0.1, 0.9]]])
+    weight, hits = before_attention.agreement(weights, {(0, 0), (1, 2), (1, 0)})
+    assert weight == pytest.approx([(0.7 + 0.4) / 2])
+    assert hits == [0.5]
+
+
+def test_only_a_whole_copy_that_ends_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = {4: [4], 5: [5, 5], 6: [6, 6, 6]}
+
+    class Found:
+        def __init__(self, tokens: list[int]) -> None:
+            self.tokens = tokens
+
+    def search(model: object, src: torch.Tensor, **_: int) -> list[list[Found]]:
+        return [[Found(written[int(row[0])])] for row in src]
+
+    monkeypatch.setattr(before_attention, "greedy_search", search)
+    model: Any = None
+    pairs = [([4], [4]), ([5, 5], [5, 5]), ([6, 6], [6, 6])]
+    assert before_attention.n_exact(model, pairs) == 2
 
 
 # Times --------------------------------------------------------------------------------------

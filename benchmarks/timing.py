@@ -30,7 +30,10 @@ def limited_threads(most: int = THREADS) -> Iterator[int]:
 
 
 def time_in_turn(
-    competitors: Mapping[Name, Callable[[], Any]], rounds: int, pause: float = 0.0
+    competitors: Mapping[Name, Callable[[], Any]],
+    rounds: int,
+    pause: float = 0.0,
+    timer: Callable[[], float] = time.perf_counter,
 ) -> dict[Name, list[float]]:
     """Seconds of each competitor in each round.
 
@@ -41,9 +44,9 @@ def time_in_turn(
     for _ in range(rounds):
         for name, compete in competitors.items():
             time.sleep(pause)
-            began = time.perf_counter()
+            began = timer()
             compete()
-            seconds[name].append(time.perf_counter() - began)
+            seconds[name].append(timer() - began)
     return seconds
 
 

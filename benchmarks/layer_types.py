@@ -1,4 +1,4 @@
-"""The layers of Table 1: seconds over the length and the width, and what a second core saves."""
+"""The layers of Table 1: seconds over the sentence's length and over the width."""
 
 import math
 import statistics
@@ -35,7 +35,6 @@ SERIES: dict[str, dict[str, Any]] = {
     "length": {"varied": "n", "d": 512, "sizes": [64, 128, 256, 512, 1024, 2048]},
     "width": {"varied": "d", "n": 256, "sizes": [64, 128, 256, 512, 1024]},
 }
-SECOND_CORE = {"n": 512, "d": 512}  # what is given a second one
 QUICK_SIZES = [15, 30]
 
 
@@ -74,35 +73,7 @@ def run(quick: bool = False) -> dict[str, Any]:
         "rounds": rounds,
         "series": series,
         "results": results,
-        "second_core": second_core(rounds, {"n": 15, "d": 16} if quick else SECOND_CORE),
     }
-
-
-@torch.inference_mode()
-def second_core(rounds: int, sizes: dict[str, Any]) -> dict[str, Any]:
-    """How many times as fast each layer is with two threads as with one, by the clock."""
-    with limited_threads(2) as threads:
-        competitors: dict[tuple[str, int], Callable[[], None]] = {}
-        for layer in LAYERS:
-            once = forward(layer, sizes)
-            times = 5 * calls_to_time(once)
-            for n_threads in (1, threads):
-                competitors[layer, n_threads] = partial(threaded, n_threads, once, times)
-        seconds = time_in_turn(competitors, rounds)
-    faster = {}
-    for layer in LAYERS:
-        pairs = zip(seconds[layer, 1], seconds[layer, threads], strict=True)
-        ratios = [a / b for a, b in pairs]
-        low, high = median_interval(ratios)
-        interval = [round(low, 2), round(high, 2)]
-        faster[layer] = {"median": round(statistics.median(ratios), 2), "interval": interval}
-    return {**sizes, "threads": threads, "faster": faster}
-
-
-def threaded(n_threads: int, call: Callable[[], Any], times: int) -> None:
-    """So many calls with so many threads; the first one, which wakes them, is one of many."""
-    torch.set_num_threads(n_threads)
-    repeat(call, times)
 
 
 def forward(layer: str, sizes: dict[str, Any]) -> Callable[[], Tensor]:
@@ -178,12 +149,4 @@ def table(result: dict[str, Any]) -> str:
                 low, high = r["interval"]
                 exponent_text = f"{r['exponent']:8.2f}   {low:6.2f} to {high:5.2f}"
                 lines.append(f"{r['layer']:<32} {exponent_text} {1000 * r['seconds'][-1]:10.2f}")
-    second = result["second_core"]
-    lines.append(
-        f"Times as fast with {second['threads']} threads, n = {second['n']}, d = {second['d']}"
-    )
-    for layer, r in second["faster"].items():
-        lines.append(
-            f"{layer:<32} {r['median']:8.2f}   {r['interval'][0]:6.2f} to {r['interval'][1]:5.2f}"
-        )
     return "\n".join(lines)

@@ -232,18 +232,6 @@ def test_a_summary_has_the_median_times_and_the_fit_of_each_round() -> None:
     assert (found["exponent"], found["interval"]) == (1.0, [1.0, 1.0])
 
 
-def test_a_second_core_is_measured_beside_one_in_each_round(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked = []
-    monkeypatch.setattr(torch, "set_num_threads", asked.append)
-    found = layer_types.second_core(3, {"n": 15, "d": 4})
-    assert set(found["faster"]) == set(layer_types.LAYERS)
-    for r in found["faster"].values():
-        assert r["interval"][0] <= r["median"] <= r["interval"][1]
-    assert asked.count(1) >= 3 * len(layer_types.LAYERS)
-
-
 def test_short_calls_are_repeated_until_they_can_be_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([0.0, layer_types.AT_LEAST / 4.5])
     monkeypatch.setattr(layer_types.time, "perf_counter", lambda: next(clock))

@@ -2,7 +2,12 @@
 
 import pytest
 
-from transformer.figures.evaluation import feature_shares, score_histogram, score_intervals
+from transformer.figures.evaluation import (
+    feature_shares,
+    resampled_scores,
+    score_histogram,
+    score_intervals,
+)
 
 
 def test_each_system_has_its_score_and_its_interval() -> None:
@@ -34,3 +39,15 @@ def test_each_sign_has_a_bar_in_each_group() -> None:
 
 def test_signs_that_never_occur_can_be_drawn() -> None:
     assert feature_shares({"all": {"short": 0.0}}).get_xlim()[1] > 0
+
+
+def test_two_systems_are_drawn_with_their_difference() -> None:
+    left, right = resampled_scores({"greedy": [30.0, 31.0, 32.0], "beam": [31.0, 31.5, 33.0]})
+    assert sum(bar.get_height() for bar in left.patches) == 6
+    assert [text.get_text() for text in left.get_legend().get_texts()] == ["greedy", "beam"]
+    assert sum(bar.get_height() for bar in right.patches) == 3
+    assert all(bar.get_x() > 0.3 for bar in right.patches if bar.get_height())
+    assert right.get_xlabel() == "beam minus greedy, in BLEU"
+    assert right.get_xlim()[0] <= -1
+    with pytest.raises(ValueError, match="two systems"):
+        resampled_scores({"greedy": [30.0]})

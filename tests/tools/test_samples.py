@@ -23,6 +23,7 @@ from transformer import Transformer, TransformerConfig
 from transformer.data.parallel import ParallelText
 from transformer.decoding import beam_search
 from transformer.evaluation import score, sentence_chrf
+from transformer.results import recorded
 from transformer.text import BOS_ID, EOS_ID, WordTokenizer
 from transformer.translation import Translator
 
@@ -168,6 +169,15 @@ def test_the_record_says_where_it_comes_from(tool: Callable[..., int], tmp_path:
     assert "research and education" in record["data"]["licence"]
     assert record["model"] == {"command": "train", "commit": "abc"}
     assert len(record["samples"]) == len(SAMPLES)
+
+
+def test_the_books_record_is_of_these_searches_and_quotes_few_sentences() -> None:
+    record = recorded("multi30k_evaluation")
+    assert [system["name"] for system in record["systems"]] == list(SEARCHES)
+    assert (record["baseline"], record["judged"]) == (BASELINE, JUDGED)
+    assert record["data"]["n_sentences"] == 1000
+    assert len(record["samples"]) == 5 * len(SAMPLES)  # the captions' terms: a few, attributed
+    assert not record["commit"].endswith("-dirty")
 
 
 @pytest.mark.parametrize("commit", ["abc1234-dirty", None])

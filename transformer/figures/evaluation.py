@@ -1,6 +1,6 @@
 """Figures of evaluation: scores with what chance may change, and signs of errors."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -63,6 +63,40 @@ def score_histogram(
     ax.set_ylabel(counted)
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(marks))
     return ax
+
+
+def resampled_scores(
+    values: Mapping[str, ArrayLike], *, label: str = "BLEU", axes: Sequence[Axes] | None = None
+) -> Sequence[Axes]:
+    """Two systems on the same resampled test sets: their scores, and the second minus the first.
+
+    Args:
+        values: system -> a score for each resampled test set; two systems.
+
+    Raises:
+        ValueError: there are not two systems with as many scores each.
+    """
+    scores = {name: np.asarray(found, dtype=float) for name, found in values.items()}
+    if len(scores) != 2 or len({found.shape for found in scores.values()}) != 1:
+        raise ValueError(f"give two systems with as many scores each, not {[*scores]}")
+    if axes is None:
+        _, axes = plt.subplots(1, 2, figsize=(11.0, 4.0), sharey=True)
+    left, right = axes
+    (first, ones), (second, others) = scores.items()
+    bins = np.linspace(min(ones.min(), others.min()), max(ones.max(), others.max()), 41)
+    for i, (name, found) in enumerate(scores.items()):
+        left.hist(found, bins=bins, color=PALETTE[i], alpha=0.6, edgecolor="white", label=name)
+    left.set_xlabel(label)
+    left.set_ylabel("resampled test sets")
+    left.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    step = bins[1] - bins[0]
+    change = others - ones
+    edges = np.arange(np.floor(change.min() / step), np.ceil(change.max() / step) + 1.5) * step
+    right.hist(change, bins=edges, color=PALETTE[2], edgecolor="white")
+    right.axvline(0, color="black", lw=1.5, ls="--")
+    right.set_xlim(min(-1.0, edges[0]), max(1.0, edges[-1]))
+    right.set_xlabel(f"{second} minus {first}, in {label}")
+    return axes
 
 
 def feature_shares(shares: Mapping[str, Mapping[str, float]], *, ax: Axes | None = None) -> Axes:

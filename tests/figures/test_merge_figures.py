@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from transformer.figures.merges import merge_panels, vocabulary_trade
+from transformer.figures.merges import merge_panels, vocabulary_trade, ways_to_cut
 
 WORDS = [(1200, ["lo", "w"]), (3, ["$", "w", "$"])]
 
@@ -45,3 +45,15 @@ def test_the_trade_shows_both_sides() -> None:
 def test_lists_of_different_length_are_refused() -> None:
     with pytest.raises(ValueError, match="3 sizes, 2 lengths and 3 shares"):
         vocabulary_trade([1, 2, 3], [1, 2], [0, 0, 0], words=1.0)
+
+
+def test_ways_to_cut_stand_below_each_other_with_their_numbers() -> None:
+    ax = ways_to_cut({"words": ["ab", "c$"], "letters": ["a", "b", "c", "$"]}, marked=["ab"])
+    texts = [text.get_text() for text in ax.texts]
+    assert texts == ["words", "2 tokens", "ab", r"c\$", "letters", "4 tokens", "a", "b", "c", r"\$"]
+    ax.figure.draw_without_rendering()
+    boxes = {t.get_text(): t.get_bbox_patch() for t in ax.texts if t.get_bbox_patch() is not None}
+    assert boxes["ab"].get_linestyle() == "--" and boxes["a"].get_linestyle() == "-"
+    assert boxes["ab"].get_window_extent().x1 < boxes[r"c\$"].get_window_extent().x0
+    with pytest.raises(ValueError, match="nothing to draw"):
+        ways_to_cut({})

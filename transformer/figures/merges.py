@@ -116,3 +116,46 @@ def vocabulary_trade(
         ax.set_xticks(x, [f"{size:,}" for size in x])
         ax.minorticks_off()
     return figure
+
+
+def ways_to_cut(
+    ways: Mapping[str, Sequence[str]], *, marked: Sequence[str] = (), ax: Axes | None = None
+) -> Axes:
+    """One text in boxes, cut in several ways below each other, with the number of pieces.
+
+    Args:
+        ways: what to call a way -> its pieces, in order.
+        marked: pieces that get a dashed frame of another colour.
+
+    Raises:
+        ValueError: there is no way to draw.
+    """
+    if not ways:
+        raise ValueError("there is nothing to draw; give at least one way to cut")
+    longest = max(map(_width, ways.values()))
+    if ax is None:
+        _, ax = plt.subplots(figsize=(longest + 2.2, 0.8 * len(ways) + 0.3))
+    for row, (name, pieces) in enumerate(ways.items()):
+        ax.text(0, row - 0.15, name, va="center", fontsize=14)
+        ax.text(0, row + 0.2, f"{len(pieces)} tokens", va="center", fontsize=12, color="0.35")
+        x = 1.9
+        for piece in pieces:
+            strange = piece in marked
+            frame = {
+                "boxstyle": "round,pad=0.2",
+                "facecolor": "white",
+                "edgecolor": PALETTE[1] if strange else PALETTE[0],
+                "linestyle": "--" if strange else "-",
+                "linewidth": 2 if strange else 1.2,
+            }
+            ax.text(x, row, literal([piece])[0], va="center", bbox=frame, **MONOSPACE)
+            x += _width([piece])
+    ax.set_xlim(-0.1, longest + 2.0)
+    ax.set_ylim(len(ways) - 0.4, -0.6)
+    ax.axis("off")
+    return ax
+
+
+def _width(pieces: Sequence[str]) -> float:
+    """In inches, of pieces in boxes beside each other."""
+    return sum(LETTER * len(piece) + 0.17 for piece in pieces)

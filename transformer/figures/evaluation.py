@@ -80,7 +80,8 @@ def resampled_scores(
     if len(scores) != 2 or len({found.shape for found in scores.values()}) != 1:
         raise ValueError(f"give two systems with as many scores each, not {[*scores]}")
     if axes is None:
-        _, axes = plt.subplots(1, 2, figsize=(11.0, 4.0), sharey=True)
+        _, made = plt.subplots(1, 2, figsize=(11.0, 4.0), sharey=True)
+        axes = list(made)
     left, right = axes
     (first, ones), (second, others) = scores.items()
     bins = np.linspace(min(ones.min(), others.min()), max(ones.max(), others.max()), 41)

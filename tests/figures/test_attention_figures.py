@@ -14,7 +14,7 @@ from transformer.figures.attention import (
     curves_over_width,
     temperature_curves,
 )
-from transformer.figures.multi_head_attention import projected_heads
+from transformer.figures.multi_head_attention import joined_heads, projected_heads
 
 QUERIES, KEYS = ["we", "see"], ["wir", "sehen", "euch"]
 
@@ -139,3 +139,27 @@ def test_temperature_curves_name_the_keys_and_the_marks():
 def test_temperature_curves_refuse_weights_that_do_not_fit():
     with pytest.raises(ValueError, match="3 temperatures and 2 labels"):
         temperature_curves([0.1, 1.0, 10.0], np.zeros((2, 3)), ["a", "b"])
+
+
+# The heads, joined again
+
+
+def test_joined_heads_stand_side_by_side_and_w_o_has_a_block_for_each():
+    heads, weight = sample(6, 3).reshape(3, 2, 3), sample(9, 4, seed=1)
+    figure = joined_heads(heads, weight, QUERIES)
+    joined, mixed, output = figure.axes
+    shown = np.asarray(joined.collections[0].get_array()).reshape(2, 9)
+    assert np.allclose(shown[:, 3:6], heads[1])
+    assert np.allclose(output.collections[0].get_array().reshape(2, 4), shown @ weight)
+    assert labels(mixed.yaxis) == ["head 1"] * 3 + ["head 2"] * 3 + ["head 3"] * 3
+    assert sorted({line.get_ydata()[0] for line in mixed.lines}) == [3, 6]
+    blocks = [label.get_color() for label in mixed.get_yticklabels()]
+    brackets = [text.get_color() for text in joined.texts if text.get_text().startswith("head")]
+    assert blocks[::3] == brackets and len(set(brackets)) == 3
+
+
+def test_joined_heads_refuse_shapes_that_do_not_fit():
+    with pytest.raises(ValueError, match=r"give \(heads, len, d_v\)"):
+        joined_heads(sample(2, 4), sample(4, 4), QUERIES)
+    with pytest.raises(ValueError, match="9 wide, but weight has 4 rows"):
+        joined_heads(sample(6, 3).reshape(3, 2, 3), sample(4, 4), QUERIES)

@@ -10,6 +10,7 @@ from matplotlib.colors import to_rgba
 
 from transformer.figures.layers import (
     by_layer,
+    feed_forward_units,
     loss_over_depth,
     norm_axes,
     relu_fits,
@@ -62,3 +63,33 @@ def test_loss_curves_are_means_of_the_last_steps():
     np.testing.assert_allclose(ax.lines[0].get_ydata(), [4.0, 3.0, 1.0])
     assert list(ax.lines[1].get_ydata()) == [2.0, 2.0]
     assert [text.get_text() for text in ax.texts] == ["chance"]
+
+
+X, W_1, B_1 = [1.0, -1.0], [[1.0, 2.0, -1.0], [0.5, 3.0, 1.0]], [0.0, 0.0, 0.5]
+W_2, B_2 = [[2.0, 0.0], [1.0, 1.0], [-1.0, 4.0]], [0.25, -1.0]
+
+
+def test_every_unit_shows_its_number_of_equation_2():
+    ax = feed_forward_units(X, W_1, B_1, W_2, B_2)
+    numbers = [t.get_text() for t in ax.texts[:7]]
+    # x W_1 + b_1 is 0.5, -1 and -1.5: two units are closed
+    assert numbers == ["1.0", "−1.0", "0.5", "0.0", "0.0", "1.2", "−1.0"]
+    titles = [t.get_text().splitlines()[1] for t in ax.texts[7:]]
+    assert [title.split("= ")[1] for title in titles] == ["2", "3", "2"]
+
+
+def test_lines_of_closed_units_are_grey_and_the_others_as_thick_as_their_weights():
+    ax = feed_forward_units(X, W_1, B_1, W_2, B_2)
+    first, second = ax.lines[:6], ax.lines[6:]
+    grey = [line.get_color() == "#d9d9d9" for line in first]
+    assert grey == [False, True, True] * 2
+    assert [line.get_color() == "#d9d9d9" for line in second] == [False] * 2 + [True] * 4
+    widths = [line.get_linewidth() for line in second]
+    assert widths[0] > widths[1] and max(widths) == widths[5]
+
+
+def test_matrices_that_do_not_fit_are_named():
+    with pytest.raises(ValueError, match=r"w_2 has shape \(2, 3\), but w_1 of \(2, 3\) needs"):
+        feed_forward_units(X, W_1, B_1, W_1, B_2)
+    with pytest.raises(ValueError, match=r"b_2 has shape \(1,\)"):
+        feed_forward_units(X, W_1, B_1, W_2, [1.0])

@@ -82,3 +82,21 @@ def test_tables_that_do_not_fit_are_errors() -> None:
         figures.binary_and_sinusoidal(np.zeros((3, 2)), np.zeros((4, 2)))
     with pytest.raises(ValueError, match="1 column labels do not fit 2 columns"):
         figures.code_table(np.zeros((3, 2)), column_labels=["a"])
+
+
+def test_words_and_positions_are_added_number_by_number() -> None:
+    words, codes = torch.randn(3, 6), sinusoidal_positions(3, 6)
+    figure = figures.words_plus_positions(words, codes, ["we", "see", "you"])
+    first, second, third = (
+        np.array([float(t.get_text().replace("−", "-")) for t in ax.texts]) for ax in figure.axes
+    )
+    assert np.allclose(third, (words + codes).flatten(), atol=0.051)
+    assert np.allclose(first + second, third, atol=0.16)
+    rows = [[label.get_text() for label in ax.get_yticklabels()] for ax in figure.axes]
+    assert rows == [["we", "see", "you"], ["0", "1", "2"], ["we", "see", "you"]]
+    assert [text.get_text() for text in figure.texts] == ["+", "="]
+
+
+def test_words_and_positions_of_different_shapes_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"\(2, 4\) and positions of shape \(3, 4\) cannot be"):
+        figures.words_plus_positions(np.ones((2, 4)), np.ones((3, 4)), ["a", "b"])

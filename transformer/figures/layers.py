@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Circle, Rectangle
 from matplotlib.ticker import MaxNLocator, ScalarFormatter
 from numpy.typing import ArrayLike
 
@@ -15,6 +15,79 @@ from transformer.figures.style import PALETTE
 
 MARKERS = ("o", "s", "^", "D", "v")
 DASHES: tuple[Any, ...] = ("-", "--", "-.", (0, (2, 1)))
+
+
+def feed_forward_units(
+    x: ArrayLike,
+    w_1: ArrayLike,
+    b_1: ArrayLike,
+    w_2: ArrayLike,
+    b_2: ArrayLike,
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """Equation 2 for the vector of one position: every unit with its number, closed ones grey.
+
+    A line is as thick as its weight is large, red for positive and blue for negative weights.
+
+    Args:
+        x: (d_model,).
+        w_1: (d_model, d_ff).
+        b_1: (d_ff,).
+        w_2: (d_ff, d_model).
+        b_2: (d_model,).
+        ax: where to draw; a new figure when None.
+
+    Raises:
+        ValueError: the shapes do not fit.
+    """
+    vector, first, second = (np.asarray(values, dtype=float) for values in (x, w_1, w_2))
+    d_model, d_ff = (*first.shape, 0, 0)[:2]
+    shapes = {"x": (d_model,), "w_1": (d_model, d_ff), "b_1": (d_ff,), "w_2": (d_ff, d_model)}
+    shapes["b_2"] = (d_model,)
+    for (name, shape), values in zip(shapes.items(), (x, w_1, b_1, w_2, b_2), strict=True):
+        if np.shape(values) != shape:
+            found = np.shape(values)
+            raise ValueError(f"{name} has shape {found}, but w_1 of {first.shape} needs {shape}")
+    before = vector @ first + np.asarray(b_1, dtype=float)
+    inner = np.maximum(before, 0)
+    output = inner @ second + np.asarray(b_2, dtype=float)
+    if ax is None:
+        _, ax = plt.subplots(figsize=(9.0, 0.9 + 0.72 * max(d_ff, d_model)), layout="constrained")
+    columns = {"x": vector, "inner": inner, "output": output}
+    points = {
+        name: [(4.2 * i, (len(values) - 1) / 2 - row) for row in range(len(values))]
+        for i, (name, values) in enumerate(columns.items())
+    }
+    for source, target, weights in (("x", "inner", first), ("inner", "output", second)):
+        largest = np.abs(weights).max() or 1.0
+        for (i, j), weight in np.ndenumerate(weights):
+            closed = inner[j if target == "inner" else i] == 0
+            (x0, y0), (x1, y1) = points[source][i], points[target][j]
+            colour = "#d9d9d9" if closed else "#b2182b" if weight > 0 else "#2166ac"
+            width = 0.5 + 3.5 * abs(weight) / largest
+            ax.plot([x0, x1], [y0, y1], color=colour, linewidth=width, zorder=0 if closed else 1)
+    for name, values in columns.items():
+        for point, value in zip(points[name], values, strict=True):
+            closed = name == "inner" and value == 0
+            edge, fill = ("#8a8a8a", "#efefef") if closed else ("#222222", "white")
+            ax.add_patch(
+                Circle(point, 0.4, facecolor=fill, edgecolor=edge, linewidth=1.8, zorder=2)
+            )
+            text = f"{value:.1f}".replace("-0.0", "0.0").replace("-", "−")
+            ink = "#5f5f5f" if closed else "#222222"
+            ax.text(*point, text, ha="center", va="center", fontsize=14, color=ink, zorder=3)
+    top = max(d_ff, d_model) / 2 + 0.15
+    titles = {
+        "x": f"$x$\n$d_{{\\mathrm{{model}}}}$ = {d_model}",
+        "inner": f"$\\max(0,\\; x\\,W_1 + b_1)$\n$d_{{ff}}$ = {d_ff}",
+        "output": f"FFN($x$)\n$d_{{\\mathrm{{model}}}}$ = {d_model}",
+    }
+    for name, title in titles.items():
+        ax.text(points[name][0][0], top, title, ha="center", va="bottom", fontsize=16)
+    ax.set(xlim=(-1.1, 9.5), ylim=(-top, top + 1.1), aspect="equal")
+    ax.axis("off")
+    return ax
 
 
 def relu_fits(x: ArrayLike, target: ArrayLike, fits: Mapping[str, ArrayLike]) -> Figure:

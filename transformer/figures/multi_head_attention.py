@@ -1,11 +1,13 @@
-"""Figures for section 3.2.2: the projections, cut into heads."""
+"""Figures for section 3.2.2: the projections, cut into heads, and the heads, joined again."""
 
 from collections.abc import Sequence
 
+import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from transformer.figures.matrices import Matrix, as_matrix, draw_equation, require_rows
+from transformer.figures.style import PALETTE
 
 
 def projected_heads(
@@ -53,3 +55,50 @@ def projected_heads(
         ],
         cell,
     )
+
+
+def joined_heads(
+    heads: ArrayLike, weight: ArrayLike, tokens: Sequence[str], *, cell: float = 0.68
+) -> Figure:
+    """Concat and W^O: the heads' vectors side by side, times a matrix with a block for each head.
+
+    Args:
+        heads: (heads, len, d_v), what each head has found for each token.
+        weight: (heads * d_v, d_model), W^O.
+        tokens: the labels of the rows.
+        cell: inches for one number.
+
+    Raises:
+        ValueError: the shapes do not fit.
+    """
+    found = np.asarray(heads, dtype=float)
+    if found.ndim != 3:
+        raise ValueError(f"heads has shape {found.shape}; give (heads, len, d_v)")
+    n_heads, _, width = found.shape
+    projection = as_matrix("weight", weight)
+    joined = np.concatenate(list(found), axis=1)  # (len, heads * d_v)
+    require_rows("each head", joined, tokens)
+    if len(projection) != joined.shape[1]:
+        raise ValueError(
+            f"the joined heads are {joined.shape[1]} wide, but weight has {len(projection)} rows; "
+            "weight must be (heads * d_v, d_model)"
+        )
+    blocks = [f"head {row // width + 1}" for row in range(len(projection))]
+    figure = draw_equation(
+        [
+            [
+                Matrix(joined, "heads, joined", tokens, n_heads=n_heads),
+                "×",
+                Matrix(projection, r"$\mathbf{W^O}$", blocks),
+                "=",
+                Matrix(joined @ projection, "output"),
+            ]
+        ],
+        cell,
+    )
+    mixed = figure.axes[1]
+    for row, label in enumerate(mixed.get_yticklabels()):
+        label.set(color=PALETTE[row // width % len(PALETTE)], fontweight="bold")
+        if row and row % width == 0:
+            mixed.axhline(row, color="black", linewidth=2.5)
+    return figure

@@ -10,9 +10,43 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 from transformer.figures.heatmaps import cells, colour_bar
+from transformer.figures.matrices import Matrix, as_matrix, draw_equation, require_rows
 from transformer.figures.style import DIVERGING, PALETTE, TWO_COLOURS
 
 MARKERS = ("o", "s", "^", "D", "v")
+
+
+def words_plus_positions(
+    words: ArrayLike,
+    positions: ArrayLike,
+    tokens: Sequence[str],
+    *,
+    names: tuple[str, str, str] = ("words", "positions", "sum"),
+    cell: float = 0.62,
+) -> Figure:
+    """The sum that enters the model, number by number: a word's vector and its position's.
+
+    Args:
+        words: (len, d_model), a row for each token.
+        positions: (len, d_model), the codes of positions 0, 1, ...
+        tokens: the labels of the words.
+        names: of the three matrices.
+        cell: inches for one number.
+
+    Raises:
+        ValueError: the two have different shapes, or not one row for each token.
+    """
+    vectors, codes = as_matrix("words", words), as_matrix("positions", positions)
+    if vectors.shape != codes.shape:
+        raise ValueError(
+            f"words of shape {vectors.shape} and positions of shape {codes.shape} cannot be added; "
+            "give both (len, d_model)"
+        )
+    require_rows("words", vectors, tokens)
+    indices = [str(i) for i in range(len(tokens))]
+    parts = zip(names, (vectors, codes, vectors + codes), (tokens, indices, tokens), strict=True)
+    first, second, third = (Matrix(values, name, rows) for name, values, rows in parts)
+    return draw_equation([[first, "+", second, "=", third]], cell)
 
 
 def code_table(

@@ -2,6 +2,7 @@
 
 - below the title stand the paper's sections, and what reading and running take;
 - a section marked `{.second-reading}` says so, and links to where the main line goes on;
+- what is folded says in a word or two what it is: the code, or the test of a claim;
 - {dfn}`term` is the place where a term is introduced: a definition, and an entry of the index;
 - {later}`term <label>` is a term that a later chapter explains: a link that names the chapter.
 """
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import ReferenceRole
@@ -123,6 +125,27 @@ def mark_second_readings(app: Sphinx, doctree: nodes.document) -> None:
         section.insert(1, note)
 
 
+def name_folds(app: Sphinx, doctree: nodes.document) -> None:
+    """Gives each cell that is folded the words that unfold it."""
+    for cell in doctree.findall(nodes.container):
+        if cell.get("nb_element") == "cell_code" and "hide_mode" in cell:
+            name = "The test" if "tag_check" in cell["classes"] else "Code"
+            if cell["hide_mode"] == "all":
+                name += ", and what it prints"
+            cell["prompt_show"] = cell["prompt_hide"] = name
+
+
+def visit_fold(self: HTML5Translator, node: HideCodeCellNode) -> None:
+    """A fold whose words are its name; myst-nb's look like boxes, and are all named alike."""
+    self.body.append(self.starttag(node, "details", classes=["hide", "fold"]))
+    self.body.append(f"<summary>{self.encode(node['prompt_show'])}</summary>\n")
+
+
+def depart_fold(self: HTML5Translator, node: HideCodeCellNode) -> None:
+    """Its end."""
+    self.body.append("</details>\n")
+
+
 def visit_dfn(self: HTML5Translator, node: dfn) -> None:
     """The element that HTML has for it."""
     self.body.append(self.starttag(node, "dfn", suffix=""))
@@ -147,9 +170,11 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Registers roles and nodes, and connects the steps to the build."""
     app.add_node(dfn, html=(visit_dfn, depart_dfn))
     app.add_node(later, html=(visit_later, depart_later))
+    app.add_node(HideCodeCellNode, override=True, html=(visit_fold, depart_fold))
     app.add_role("dfn", Definition(), override=True)
     app.add_role("later", Later())
     app.connect("doctree-read", mark_second_readings)
     app.connect("doctree-read", head)
+    app.connect("doctree-read", name_folds)
     app.connect("doctree-resolved", number_later)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

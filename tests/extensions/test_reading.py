@@ -43,6 +43,16 @@ print(1)
 print(2)
 ```
 
+```{{code-cell}} ipython3
+:tags: [check, hide-input]
+assert True
+```
+
+```{{code-cell}} ipython3
+:tags: [hide-cell]
+assert True
+```
+
 {{.second-reading}}
 ## A detour with $x$
 
@@ -147,6 +157,12 @@ def test_a_second_reading_says_so_and_leads_to_the_main_line(page: str) -> None:
     assert leads == [["the-main-line"], ["the-main-line"], []]
     assert "The main <em>line</em></a>" in notes[0]
     assert page.count('class="second-reading"') == 3
+
+
+@pytest.mark.slow
+def test_what_is_folded_is_named_in_words(page: str) -> None:
+    names = re.findall(r"<summary>(.*?)</summary>", page)
+    assert names == ["Code", "The test", "Code, and what it prints"]
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import click
 import pytest
 import typer
 
+from tests.test_cli import run
 from transformer import widgets
 from transformer.cli import app
 from transformer.tasks import TASKS
@@ -71,6 +72,37 @@ def test_commands_of_the_readme_are_understood(line: str) -> None:
     options, operands, _ = command.make_parser(click.Context(command)).parse_args(arguments)
     assert operands == []
     assert (options.get("task") or "copy") in TASKS
+
+
+def runs_here(line: str) -> bool:
+    """Whether a command runs in seconds, without a network: the copy task, and what comes after."""
+    name, *arguments = shlex.split(line)
+    if name == "train":
+        return arguments == ["copy"] or "--config" in arguments
+    return name in ("--help", "average", "evaluate", "translate")
+
+
+@pytest.mark.slow
+def test_commands_of_the_readme_run_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In an empty folder, as they stand there; two brief runs take the place of the longer ones."""
+    monkeypatch.chdir(tmp_path)
+    brief = ["--steps", "5", "--d-model", "16", "--d-ff", "16", "--n-heads", "2", "--n-layers", "1"]
+    for name in ("toy", "multi30k"):
+        kept = ["--checkpoint-every", "1", "--keep", "5", "--out", f"runs/{name}"]
+        assert run("train", "copy", *brief, *kept).returncode == 0
+    said = {}
+    for line in filter(runs_here, COMMANDS):
+        done = run(*shlex.split(line), *(brief if line == "train copy" else ()), stdin="1 2 3\n")
+        assert done.returncode == 0, f"{line}: {done.stderr}"
+        said[line] = done.stdout
+    assert len(said) == 7
+    for words in ("BLEU", "chrF", "nrefs:1"):
+        assert words in said["evaluate runs/multi30k --beam 4"]
+    assert said["translate runs/toy"].count("\n") == 1
+    assert {path.name for path in Path("runs").iterdir()} >= {"copy", "toy", "toy-1"}
+    assert Path("runs/multi30k/average-5/model.safetensors").exists()
 
 
 def test_the_readme_shows_every_command() -> None:

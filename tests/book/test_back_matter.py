@@ -1,0 +1,59 @@
+"""The pages behind the chapters, as they were built: pictures, glossary, index."""
+
+import re
+from pathlib import Path
+
+from tests.book.conftest import HTML, built_documents
+
+FIGURES = HTML / "book/figures.html"
+ANCHOR = re.compile(r'\bid="(picture-\d+)"')
+
+
+def article(path: Path) -> str:
+    """A page's own part of its HTML."""
+    text = path.read_text(encoding="utf-8")
+    return text[text.index("<article") : text.index("</article>")]
+
+
+def test_every_picture_and_widget_of_the_chapters_is_on_the_page_of_pictures() -> None:
+    page = article(FIGURES)
+    expected = {
+        (document, anchor)
+        for document in built_documents()
+        for anchor in ANCHOR.findall(article(HTML / f"{document}.html"))
+    }
+    linked = {
+        ((FIGURES.parent / name).resolve().relative_to(HTML).as_posix(), anchor)
+        for name, anchor in re.findall(r'href="([^"]+)\.html#(picture-\d+)"', page)
+    }
+    assert linked == expected
+    assert len(expected) > 60
+    assert page.count("gallery-widget") >= 11
+
+
+def test_its_pictures_wait_have_words_and_lead_to_their_files() -> None:
+    images = re.findall(r"<img [^>]*>", article(FIGURES))
+    assert all('loading="lazy"' in image for image in images)
+    assert all(re.search(r'alt="[^"]{10,}', image) for image in images)
+    shown = {re.search(r'src="([^"]+)"', image)[1] for image in images}  # type: ignore[index]
+    links = set(re.findall(r'href="(\.\./_images/[^"]+)"', article(FIGURES)))
+    assert shown == links
+    assert all((FIGURES.parent / name).exists() for name in links)
+
+
+def test_the_index_has_the_books_words_and_is_in_its_contents() -> None:
+    index = article(HTML / "genindex.html")
+    for word in ("bottleneck", "multi-head attention", "beam search", "label smoothing"):
+        entry = re.search(rf"<a [^>]*>(?:<strong>)?{word}<", index)
+        assert entry, f"the index lacks {word}"
+    assert len(re.findall(r'href="book/(?!glossary)[^"]+#term-', index)) > 80
+    for document in ("book/welcome", "book/why/attention"):
+        text = (HTML / f"{document}.html").read_text(encoding="utf-8")
+        assert re.search(r'href="[./]*genindex\.html"[^>]*>\s*Index\b', text)
+
+
+def test_the_glossary_leads_to_the_chapters() -> None:
+    page = article(HTML / "book/glossary.html")
+    assert page.count("<dt") > 90
+    links = re.findall(r'<dd>.*?href="([^"#]+)#chapter-[\w-]+"', page, re.DOTALL)
+    assert len(links) == page.count("</dd>")

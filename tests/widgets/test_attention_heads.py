@@ -374,3 +374,17 @@ def test_input_that_makes_no_sense_is_a_sentence(examples, settings, named):
         AttentionHeads(examples, **settings)
     assert type(error.value).__name__ in ("ValueError", "TraitError")
     assert "\n" not in str(error.value)
+
+
+def test_weights_of_one_kind_leave_nothing_to_choose_and_lines_stand_beside_the_heads(show):
+    cross = {name: w for name, w in real()["weights"].items() if name.endswith("cross")}
+    widget = AttentionHeads({**real(), "weights": cross}, view="lines")
+    assert widget.kind == "cross"
+    shown = show(widget, width=760)
+    expect(shown.page.get_by_label("lines", exact=True)).to_be_checked()
+    assert shown.page.get_by_label("cross-attention").count() == 0
+    small, large = (
+        shown.widget.locator(f".tfw-heads-{name}").bounding_box() for name in ("all", "large")
+    )
+    assert small["x"] + small["width"] <= large["x"] and large["y"] < small["y"] + small["height"]
+    shown.check()

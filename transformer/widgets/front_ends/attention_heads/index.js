@@ -73,9 +73,10 @@ async function render({ model, el }) {
 
   function offer() {
     for (const stop of stops) stop();
+    const kinds = kindsOf(contents);
     const made = [
-      pick(model, "kind", { label: "attention",
-        options: kindsOf(contents).map((kind) => [ATTENTIONS[kind].name, kind]) }),
+      ...(kinds.length > 1 ? [pick(model, "kind", { label: "attention",
+        options: kinds.map((kind) => [ATTENTIONS[kind].name, kind]) })] : []),
       pick(model, "view", { label: "enlarged as", options: ["matrix", "lines"] }),
     ];
     const sentences = choice(model, "example", { label: "sentence",

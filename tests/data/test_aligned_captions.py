@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from transformer.data.aligned_captions import AlignedPair, aligned_captions
+from transformer.data.aligned_captions import AlignedPair, aligned_captions, opening_caption
 from transformer.head_measures import alignment_error_rate, word_groups
 
+OPENING = opening_caption()
 PAIRS = aligned_captions()
+ALL = [OPENING, *PAIRS]
 # What may stand without a partner: a comma (German has more of them), nothing else.
 WITHOUT_PARTNER = {","}
 # What may have possible links only.
@@ -30,7 +32,7 @@ def test_there_are_thirty_different_pairs_of_all_features() -> None:
     assert min(counts) >= 3
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.source_text)
+@pytest.mark.parametrize("pair", ALL, ids=lambda pair: pair.source_text)
 def test_links_lie_inside_and_every_content_word_has_a_sure_one(pair: AlignedPair) -> None:
     assert pair.sure <= pair.possible
     for side, words in enumerate((pair.source, pair.target)):
@@ -41,7 +43,7 @@ def test_links_lie_inside_and_every_content_word_has_a_sure_one(pair: AlignedPai
         assert {w for i, w in enumerate(words) if i not in surely} <= FUNCTION_WORDS
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.source_text)
+@pytest.mark.parametrize("pair", ALL, ids=lambda pair: pair.source_text)
 def test_the_ends_of_the_sentences_are_linked_to_each_other_and_nothing_else(
     pair: AlignedPair,
 ) -> None:
@@ -51,7 +53,7 @@ def test_the_ends_of_the_sentences_are_linked_to_each_other_and_nothing_else(
     assert [link for link in pair.possible if link[0] == ends[0] or link[1] == ends[1]] == [ends]
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.source_text)
+@pytest.mark.parametrize("pair", ALL, ids=lambda pair: pair.source_text)
 def test_no_word_is_linked_with_half_a_sentence(pair: AlignedPair) -> None:
     for side in range(2):
         partners = [link[side] for link in pair.possible]
@@ -62,7 +64,7 @@ def test_the_written_sentences_have_their_marks_at_their_words() -> None:
     pair = named("Während")
     assert pair.source_text.startswith("Während die Eltern Kaffee trinken, rutschen")
     assert named("Mädchens").target_text == "The girl's bike is lying next to the bus stop."
-    for pair in PAIRS:
+    for pair in ALL:
         for text, words in ((pair.source_text, pair.source), (pair.target_text, pair.target)):
             assert text.replace(" ", "") == "".join(words)
             assert " ." not in text and " ," not in text and "  " not in text
@@ -117,7 +119,7 @@ def test_the_shipped_model_spells_every_word() -> None:
     from transformer.shipped import shipped_model
 
     tokenizer = shipped_model().tokenizer
-    for pair in PAIRS:
+    for pair in ALL:
         for text, words in ((pair.source_text, pair.source), (pair.target_text, pair.target)):
             pieces = tokenizer.pieces(tokenizer.encode(text))
             assert len(word_groups(pieces, words)) == len(words)
@@ -128,5 +130,16 @@ def test_no_caption_is_one_of_multi30k(real_data: Path) -> None:
     for path in (real_data / "multi30k").glob("*.gz"):
         known |= set(gzip.decompress(path.read_bytes()).decode().split("\n"))
     assert len(known) > 50_000
-    for pair in PAIRS:
+    for pair in ALL:
         assert not {pair.source_text, pair.target_text} & known
+
+
+def test_the_opening_caption_stands_beside_what_the_shipped_model_says() -> None:
+    from transformer.shipped import shipped_model
+
+    assert OPENING.source_text == "Zwei Hunde spielen im Schnee."
+    assert OPENING not in PAIRS
+    assert OPENING.possible == OPENING.sure
+    for beam_size in (1, 4):
+        said = shipped_model().translate([OPENING.source_text], beam_size=beam_size)
+        assert said == [OPENING.target_text]

@@ -83,6 +83,10 @@ articles | Die meisten Zuschauer stehen vor der Bühne .
     Most/0?,1 spectators/2 are/3? standing/3 in/4 front/4 of/4 the/5 stage/6 ./7
 """
 
+# The sentence that the book begins with, beside what the shipped model makes of it.
+_OPENING = """articles | Zwei Hunde spielen im Schnee .
+    Two/0 dogs/1 play/2 in/3 the/3 snow/4 ./5"""
+
 
 @dataclass(frozen=True)
 class AlignedPair:
@@ -117,6 +121,14 @@ class AlignedPair:
 def aligned_captions() -> list[AlignedPair]:
     """The thirty pairs."""
     return [_read(entry) for entry in re.split(r"\n(?=\S)", _PAIRS.strip())]
+
+
+def opening_caption() -> AlignedPair:
+    """The sentence that goes through the model when the book begins; none of the thirty.
+
+    It is linked by the same rules. The English side is what the shipped model says, word for word.
+    """
+    return _read(_OPENING)
 
 
 def _read(entry: str) -> AlignedPair:

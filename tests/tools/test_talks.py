@@ -10,6 +10,7 @@ from tools import talks
 from tools.talks import baselines, lengths, main
 from transformer.data.parallel import ParallelText
 from transformer.evaluation import score
+from transformer.results import recorded
 from transformer.shipped import shipped_model
 
 
@@ -54,3 +55,14 @@ def test_a_folder_without_the_test_set_records_nothing(
     assert main(["--data", str(folder), "--out", str(out)]) == 1
     assert "holds no set TED.tst2014; there are TED.dev2010" in capsys.readouterr().err
     assert not out.exists()
+
+
+def test_the_books_record_is_of_the_pairs_that_the_recorded_run_was_given() -> None:
+    record, run = recorded("talks"), recorded("iwslt16_subset_cpu")
+    assert record["data"]["pairs"] == run["data"]["pairs"]
+    assert sum(count for *_, count in record["lengths"]) == run["data"]["pairs"]
+    (test_set,) = run["data"]["test_sets"]
+    assert record["data"]["test_set"] == test_set
+    for scores in record["baselines"].values():
+        assert scores["signature"] == run["scores"][test_set]["signature"]
+        assert scores["n_sentences"] == run["scores"][test_set]["n_sentences"]

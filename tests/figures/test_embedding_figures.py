@@ -6,8 +6,10 @@ import pytest
 
 matplotlib.use("Agg")
 
+from matplotlib.patches import ConnectionPatch
 
 from transformer.figures.embedding import (
+    embedding_lookup,
     first_loss_bars,
     lengths_over_width,
     nearest_bars,
@@ -61,3 +63,32 @@ def test_first_losses_stand_against_log_of_the_vocabulary():
     assert [bar.get_height() for bar in ax.patches] == [2.7, 7.0, 2.6, 3.4]
     assert ax.lines[0].get_ydata()[0] == pytest.approx(np.log(14))
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["tie = all", "tie = none"]
+
+
+VOCABULARY = ["<pad>", "<s>", "</s>", "the", "cat", "sees"]
+
+
+def test_a_lookup_shows_the_table_and_the_rows_that_the_sentence_takes():
+    table = np.arange(18.0).reshape(6, 3) - 9
+    figure = embedding_lookup(table, VOCABULARY, [1, 3, 4, 3, 2])
+    matrix, sentence = figure.axes
+    taken = [float(text.get_text().replace("−", "-")) for text in sentence.texts]
+    np.testing.assert_allclose(taken, table[[1, 3, 4, 3, 2]].flatten())
+    rows = [label.get_text().split() for label in sentence.get_yticklabels()]
+    assert rows == [["1", "<s>"], ["3", "the"], ["4", "cat"], ["3", "the"], ["2", "</s>"]]
+    assert [label.get_text().split()[1] for label in matrix.get_yticklabels()] == list("012345")
+
+
+def test_a_line_leads_from_each_row_to_each_of_its_copies_in_one_colour():
+    figure = embedding_lookup(np.zeros((6, 2)) + 1, VOCABULARY, [3, 4, 3])
+    lines = [part for part in figure.artists if isinstance(part, ConnectionPatch)]
+    assert [(line.xy1[1], line.xy2[1]) for line in lines] == [(3.5, 0.5), (4.5, 1.5), (3.5, 2.5)]
+    colours = [line.get_edgecolor() for line in lines]
+    assert colours[0] == colours[2] != colours[1]
+
+
+def test_a_lookup_refuses_an_id_that_is_no_tokens_and_a_table_of_another_vocabulary():
+    with pytest.raises(ValueError, match="no token 6 in a vocabulary of 6"):
+        embedding_lookup(np.ones((6, 2)), VOCABULARY, [3, 6])
+    with pytest.raises(ValueError, match="table has 5 rows for 6 tokens"):
+        embedding_lookup(np.ones((5, 2)), VOCABULARY, [3])

@@ -1,4 +1,4 @@
-"""Figures for section 3.4: neighbours and lengths of vectors, probabilities, the first loss."""
+"""Figures for section 3.4: look-up, neighbours and lengths, probabilities, the first loss."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,13 +6,62 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import ConnectionPatch
 from matplotlib.ticker import NullLocator, ScalarFormatter
 from numpy.typing import ArrayLike
 
+from transformer.figures.matrices import MARGIN, Matrix, as_matrix, draw_equation, require_rows
 from transformer.figures.style import PALETTE, literal
 
 MARKERS = ("o", "s", "^", "D")
 HATCHES = ("", "//", "..", "xx")
+
+
+def embedding_lookup(
+    table: ArrayLike,
+    vocabulary: Sequence[str],
+    ids: Sequence[int],
+    *,
+    name: str = r"$\mathbf{E}$",
+    cell: float = 0.62,
+) -> Figure:
+    """From ids to vectors: the embedding matrix, and the rows that a sentence takes from it.
+
+    Args:
+        table: (vocab, d_model), a row for each token.
+        vocabulary: the tokens, by their ids.
+        ids: the sentence.
+        name: of the matrix.
+        cell: inches for one number.
+
+    Raises:
+        ValueError: the table has not one row for each token, or an id is no token's.
+    """
+    rows = as_matrix("table", table)
+    require_rows("table", rows, vocabulary)
+    if strange := [i for i in ids if not 0 <= i < len(vocabulary)]:
+        raise ValueError(f"there is no token {strange[0]} in a vocabulary of {len(vocabulary)}")
+    matrix = Matrix(rows, name, [f"{token}   {i}" for i, token in enumerate(vocabulary)])
+    # Room for the lines between a row and its copies.
+    way = Matrix(rows[list(ids)], "sentence", [f"{i}   {vocabulary[i]}" for i in ids])
+    figure = draw_equation([[matrix, " " * 8, way]], cell)
+    taken, given = figure.axes
+    edge = -(way.label_width - MARGIN / 2) / cell
+    for line, i in enumerate(ids):
+        figure.add_artist(
+            ConnectionPatch(
+                (rows.shape[1], i + 0.5),
+                (edge, line + 0.5),
+                taken.transData,
+                given.transData,
+                arrowstyle="-|>,head_length=0.6,head_width=0.3",
+                color=PALETTE[sorted(set(ids)).index(i) % len(PALETTE)],
+                linewidth=2.4,
+                shrinkA=4,
+                shrinkB=2,
+            )
+        )
+    return figure
 
 
 def nearest_bars(nearest: Mapping[str, Mapping[str, float]]) -> Figure:

@@ -89,8 +89,8 @@ def scaled_dot_product_boxes(
     for name, kind, detail, result in steps:
         if name.startswith("Mask") and not mask:
             continue
-        dashed = {"linestyle": "--"} if name.startswith("Mask") else {}
-        _box(ax, left, height, wide, name, FILL[kind], detail, **dashed)
+        line = "--" if name.startswith("Mask") else "-"
+        _box(ax, left, height, wide, name, FILL[kind], detail, linestyle=line)
         height += HEIGHT
         arrow(ax, [(left, height), (left, height + GAP)])
         _shape(ax, left + 0.14, height + GAP / 2, written.get(result))

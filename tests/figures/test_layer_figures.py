@@ -7,16 +7,48 @@ import pytest
 matplotlib.use("Agg")
 
 from matplotlib.colors import to_rgba
+from matplotlib.patches import FancyBboxPatch
 
+from transformer.figures.boxes import FILL
 from transformer.figures.layers import (
+    LINE,
     by_layer,
     feed_forward_units,
-    loss_over_depth,
+    layer_stream,
     norm_axes,
+    over_depth,
     relu_fits,
     smoothed_losses,
 )
 from transformer.figures.style import PALETTE
+
+
+def boxes(ax, kind):
+    """(left, middle, width) of the boxes of this colour, from left to right."""
+    patches = [patch for patch in ax.patches if isinstance(patch, FancyBboxPatch)]
+    return sorted(
+        (patch.get_x(), patch.get_y() + patch.get_height() / 2, patch.get_width())
+        for patch in patches
+        if patch.get_facecolor() == to_rgba(FILL[kind])
+    )
+
+
+@pytest.mark.parametrize(("norm", "height"), [("post", LINE), ("pre", 0)])
+def test_norms_stand_on_the_line_in_post_norm_and_on_the_branches_in_pre_norm(norm, height):
+    ax = layer_stream(norm)
+    (attention,), (feed_forward,) = boxes(ax, "attention"), boxes(ax, "feed-forward")
+    first, second = boxes(ax, "norm")
+    assert [first[1], second[1]] == pytest.approx([height] * 2)
+    assert attention[1] == feed_forward[1] == 0
+    before = first[0] < attention[0] and second[0] < feed_forward[0]
+    assert before == (norm == "pre")
+
+
+def test_a_sub_layers_area_is_its_share_of_the_parameters():
+    ax = layer_stream(shares={"self-attention": 0.25, "feed-forward": 0.75})
+    (attention,), (feed_forward,) = boxes(ax, "attention"), boxes(ax, "feed-forward")
+    assert feed_forward[2] == pytest.approx(3 * attention[2])
+    assert {"25%", "75%"} <= {text.get_text() for text in ax.texts}
 
 
 def test_each_fit_is_drawn_beside_the_target():
@@ -27,9 +59,10 @@ def test_each_fit_is_drawn_beside_the_target():
 
 
 def test_losses_are_drawn_over_their_depths_from_zero():
-    ax = loss_over_depth([2, 32], {"bare": [0.1, 0.9], "shortcut": [0.1, 0.2]})
+    ax = over_depth([2, 32], {"bare": [0.1, 0.9], "shortcut": [0.1, 0.2]})
     assert [list(line.get_ydata()) for line in ax.lines] == [[0.1, 0.9], [0.1, 0.2]]
     assert ax.get_ylim()[0] == 0
+    assert over_depth([2, 32], {"bare": [0.1, 0.9]}, log=True).get_yscale() == "log"
 
 
 def test_layers_are_counted_from_one():

@@ -59,7 +59,7 @@ TRAINING = [
 
 def test_the_chapters_that_train_are_found() -> None:
     assert "book/translation/first_translation" in TRAINING
-    assert "book/architecture/layers" in TRAINING
+    assert {"book/architecture/layers", "book/architecture/post_or_pre"} <= set(TRAINING)
     assert "book/welcome" not in TRAINING
     assert len(TRAINING) >= 7
 

@@ -11,10 +11,14 @@ from matplotlib.patches import Circle, Rectangle
 from matplotlib.ticker import MaxNLocator, ScalarFormatter
 from numpy.typing import ArrayLike
 
-from transformer.figures.style import PALETTE
+from transformer.config import NormPlacement
+from transformer.figures.boxes import FILL, INK, ORANGE, arrow, lettering, rounded_box
+from transformer.figures.style import PALETTE, Number
 
 MARKERS = ("o", "s", "^", "D", "v")
 DASHES: tuple[Any, ...] = ("-", "--", "-.", (0, (2, 1)))
+LINE = 1.5  # height of the line that the shortcuts make, above the middle of the sub-layers
+GAP, NORM = 0.45, 0.95  # between two boxes; width of a norm
 
 
 def feed_forward_units(
@@ -111,27 +115,98 @@ def relu_fits(x: ArrayLike, target: ArrayLike, fits: Mapping[str, ArrayLike]) ->
     return figure
 
 
-def loss_over_depth(
-    depths: Sequence[int], losses: Mapping[str, ArrayLike], *, ax: Axes | None = None
+def layer_stream(
+    norm: NormPlacement = "post",
+    *,
+    shares: Mapping[str, float] | None = None,
+    title: str = "",
+    ax: Axes | None = None,
 ) -> Axes:
-    """The training loss that stacks of several depths reach.
+    """One encoder layer: the shortcuts make a straight line, and each sub-layer hangs below it.
 
     Args:
-        depths: numbers of blocks.
-        losses: name -> one loss for each depth.
+        norm: "post" puts the norms on the line, "pre" on the branches.
+        shares: sub-layer -> its share of the layer's parameters, which is drawn as the area of
+            its box; boxes of one size when None.
+        title: above the picture.
+        ax: where to draw; a new figure when None.
+    """
+    if ax is None:
+        _, ax = plt.subplots(figsize=(9.0, 2.9))
+    right = -0.5
+    for name in ("self-attention", "feed-forward"):
+        width = 2.9 if shares is None else 8.7 * shares[name]
+        note = "" if shares is None else f"{shares[name]:.0%}"
+        right = _sublayer(ax, right, name, note, width, norm)
+    arrow(ax, [(right, LINE), (right + 0.8, LINE)], ORANGE, 4)
+    ax.text(-0.7, LINE, "x", **lettering(16, "right"))
+    ax.set(xlim=(-1.1, right + 0.9), ylim=(-0.7, LINE + 0.5), aspect="equal", title=title)
+    ax.axis("off")
+    return ax
+
+
+def _sublayer(
+    ax: Axes, left: Number, name: str, note: str, width: Number, norm: NormPlacement
+) -> Number:
+    """A sub-layer with its shortcut, from `left` on; gives back where they end."""
+    start = left + 0.3
+    box = start + GAP + (NORM + GAP if norm == "pre" else 0)
+    plus = box + width + GAP
+    ax.plot([left, plus], [LINE, LINE], color=ORANGE, lw=4, zorder=1)
+    arrow(ax, [(start, LINE), (start, 0), (start + GAP, 0)])
+    if norm == "pre":
+        _norm_box(ax, start + GAP, 0)
+        arrow(ax, [(box - GAP, 0), (box, 0)])
+    rounded_box(ax, (box, -0.5), (width, 1), 0.14, FILL[name.removeprefix("self-")])
+    ax.text(box + width / 2, 0.17 if note else 0, name, **lettering(14))
+    ax.text(box + width / 2, -0.2, note, **lettering(14, weight="bold"))
+    arrow(ax, [(box + width, 0), (plus, 0), (plus, LINE - 0.2)])
+    ax.add_patch(Circle((plus, LINE), 0.2, facecolor="white", edgecolor=INK, lw=1.6, zorder=3))
+    ax.text(plus, LINE - 0.02, "+", zorder=4, **lettering(16))
+    if norm == "pre":
+        return plus
+    ax.plot([plus, plus + GAP], [LINE, LINE], color=ORANGE, lw=4, zorder=1)
+    _norm_box(ax, plus + GAP, LINE)
+    return plus + GAP + NORM
+
+
+def _norm_box(ax: Axes, left: Number, middle: Number) -> None:
+    rounded_box(ax, (left, middle - 0.3), (NORM, 0.6), 0.14, FILL["norm"], zorder=2)
+    ax.text(left + NORM / 2, middle, "norm", zorder=3, **lettering(13))
+
+
+def over_depth(
+    depths: Sequence[int],
+    curves: Mapping[str, ArrayLike],
+    *,
+    ylabel: str = "training loss",
+    log: bool = False,
+    ax: Axes | None = None,
+) -> Axes:
+    """One number for stacks of several depths.
+
+    Args:
+        depths: numbers of blocks or layers.
+        curves: name -> one number for each depth.
+        ylabel: what the numbers are.
+        log: whether the vertical axis is logarithmic too; otherwise it begins at 0.
         ax: where to draw; a new figure when None.
     """
     if ax is None:
         _, ax = plt.subplots()
-    for i, (name, values) in enumerate(losses.items()):
+    for i, (name, values) in enumerate(curves.items()):
         style = {"linestyle": DASHES[i], "marker": MARKERS[i]}
         ax.plot(depths, values, markersize=9, label=name, **style)
     ax.set_xscale("log", base=2)
     ax.set_xticks(depths)
     ax.xaxis.set_major_formatter(ScalarFormatter())
-    ax.set_ylim(bottom=0)
-    ax.set_xlabel("blocks")
-    ax.set_ylabel("training loss")
+    if log:
+        ax.set_yscale("log", base=2)
+        ax.yaxis.set_major_formatter(ScalarFormatter())
+    else:
+        ax.set_ylim(bottom=0)
+    ax.set_xlabel("blocks or layers, one above the other")
+    ax.set_ylabel(ylabel)
     ax.legend()
     return ax
 

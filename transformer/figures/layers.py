@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
-from matplotlib.ticker import MaxNLocator, ScalarFormatter
+from matplotlib.ticker import MaxNLocator, ScalarFormatter, StrMethodFormatter
 from numpy.typing import ArrayLike
 
 from transformer.config import NormPlacement
@@ -202,7 +202,7 @@ def over_depth(
     ax.xaxis.set_major_formatter(ScalarFormatter())
     if log:
         ax.set_yscale("log", base=2)
-        ax.yaxis.set_major_formatter(ScalarFormatter())
+        ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     else:
         ax.set_ylim(bottom=0)
     ax.set_xlabel("blocks or layers, one above the other")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -128,7 +129,7 @@ def _strip(ax: Axes, foot: Point, vector: np.ndarray, limit: float) -> None:
     """A vector as a column of colours."""
     x, y = foot
     edges = np.linspace(y, y + STRIP, len(vector) + 1)
-    colours = {"cmap": DIVERGING, "vmin": -limit, "vmax": limit}
+    colours: dict[str, Any] = {"cmap": DIVERGING, "vmin": -limit, "vmax": limit}
     ax.pcolormesh([x - 0.3, x + 0.3], edges, vector[:, None], edgecolors="white", lw=0.5, **colours)
 
 
@@ -148,6 +149,6 @@ def _candidates(ax: Axes, candidates: Mapping[str, float], x: float, size: float
         bar = plt.Rectangle((zero, y - 0.38 * step), room * share, 0.76 * step)
         bar.set(facecolor=GREEN if i == 0 else BLUE, edgecolor="none")
         ax.add_patch(bar)
-        ax.text(zero - 0.1, y, *literal([token]), **lettering(12, "right"))
+        ax.text(zero - 0.1, y, literal([token])[0], **lettering(12, "right"))
         ax.text(zero + room * share + 0.1, y, f"{share:.0%}", **lettering(12, "left"))
     ax.text(x + size / 2, TOP + 0.3, "the next word, by its probability", **lettering(13))

@@ -8,6 +8,7 @@ import json
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,8 @@ PARTS = Path("runs", "before_attention.json")  # what is finished, for a run tha
 COPYING = CopyTask(n_symbols=10, min_length=1, max_length=40)
 COPYING_LENGTHS = tuple(range(5, 41, 5))
 N_SEQUENCES = 200  # of each length
-RECIPE = {"max_tokens": 1024, "warmup": 200, "cooldown": 0.5, "clip": 1.0}
+MAX_TOKENS = 1024  # of a step
+RECIPE = {"max_tokens": MAX_TOKENS, "warmup": 200, "cooldown": 0.5, "clip": 1.0}
 STEPS = 1500
 # Each architecture has the learning rate that serves it best: the same search for all, with a seed
 # that is not used again. No sequence comes twice, so that the last loss is that of unseen ones.
@@ -86,8 +88,7 @@ def n_exact(model: EncoderDecoder, pairs: Sequence[TokenPair], extra: int = 1) -
     for group in token_batches(pairs, max_tokens=8192):
         src = pad([[*pairs[i][0], EOS_ID] for i in group], PAD_ID)
         longest = max(len(pairs[i][1]) for i in group)
-        limits = {"bos_id": BOS_ID, "eos_id": EOS_ID, "max_len": longest + extra}
-        found = greedy_search(model, src, **limits)
+        found = greedy_search(model, src, bos_id=BOS_ID, eos_id=EOS_ID, max_len=longest + extra)
         count += sum(h[0].tokens == list(pairs[i][1]) for i, h in zip(group, found, strict=True))
     return count
 
@@ -97,14 +98,14 @@ def n_exact(model: EncoderDecoder, pairs: Sequence[TokenPair], extra: int = 1) -
 
 def n_pairs(steps: int) -> int:
     """More than are read in so many steps: no sequence of training comes twice."""
-    return 3 * steps * RECIPE["max_tokens"] // COPYING.max_length
+    return 3 * steps * MAX_TOKENS // COPYING.max_length
 
 
 def search(name: str, factor: float, steps: int) -> dict[str, Any]:
     """A short training with one learning rate."""
     pairs = COPYING.pairs(n_pairs(steps), SEARCH_SEED)
-    settings = {"seed": SEARCH_SEED, "steps": steps, "factor": factor}
-    _, report = trained(name, pairs, COPYING.vocab_size, **settings)
+    settings = {"steps": steps, "factor": factor}
+    _, report = trained(name, pairs, COPYING.vocab_size, SEARCH_SEED, **settings)
     return {"model": name, "factor": factor, **report}
 
 
@@ -324,7 +325,7 @@ def run(quick: bool = False, path: Path | None = PARTS) -> dict[str, Any]:
     part = Parts(None if quick else path, sizes)
     with limited_threads(1) as threads:
         searched = [
-            part(f"search {name} {f}", lambda n=name, f=f: search(n, f, sizes["search_steps"]))
+            part(f"search {name} {f}", partial(search, name, f, sizes["search_steps"]))
             for name in MODELS
             for f in (FACTORS[:1] if quick else FACTORS)
         ]
@@ -336,9 +337,7 @@ def run(quick: bool = False, path: Path | None = PARTS) -> dict[str, Any]:
         copied = [
             part(
                 f"copying {name} {seed}",
-                lambda n=name, s=seed: copying(
-                    n, s, factors[n], sizes["steps"], sizes["sequences"]
-                ),
+                partial(copying, name, seed, factors[name], sizes["steps"], sizes["sequences"]),
             )
             for seed in sizes["seeds"]
             for name in MODELS
@@ -348,7 +347,7 @@ def run(quick: bool = False, path: Path | None = PARTS) -> dict[str, Any]:
         alignments = [
             part(
                 f"alignment {name} {seed}",
-                lambda m=name, s=seed: aligned(m, s, factors[m], sizes["toy_steps"], corpus, n),
+                partial(aligned, name, seed, factors[name], sizes["toy_steps"], corpus, n),
             )
             for seed in sizes["seeds"]
             for name in LOOKING

@@ -82,7 +82,7 @@ def found_by(
 ) -> tuple[list[str], list[float]]:
     """The translations, and the sum of the log-probabilities of each, the end mark's too."""
 
-    def beams(model: Any, src: Any, *, max_len: int, **marks: int) -> list[list[Hypothesis]]:
+    def beams(model: Any, src: Any, *, max_len: int, **marks: Any) -> list[list[Hypothesis]]:
         """Beam search whose scores are sums again; what the limit cuts off has no end mark."""
         wanted: dict[str, Any] = {"beam_size": beam_size, "length_penalty": length_penalty}
         found = beam_search(model, src, max_len=max_len, **wanted, **marks)

@@ -97,7 +97,7 @@ class Recurrent(nn.Module):
 
     def __init__(self, d: int, unit: type[nn.RNNBase] = nn.GRU) -> None:
         super().__init__()
-        self.unit = unit(d, d, batch_first=True)  # type: ignore[call-arg]
+        self.unit = unit(d, d, batch_first=True)  # type: ignore[call-arg, arg-type]
 
     def forward(self, x: Vectors) -> Vectors:
         """The states; a position's own has read all positions before it."""

@@ -110,9 +110,9 @@ def write_labels(app: Sphinx) -> None:
         name: {"page": page, "anchor": anchor, "title": str(title)}
         for name, (page, anchor, title) in app.env.get_domain("std").data["labels"].items()
     }
-    for label in labels.values():  # of the chapter in which it stands
-        numbers = app.env.toc_secnumbers.get(label["page"], {}).get("", ())
-        label["chapter"] = ".".join(map(str, numbers))
+    for label in labels.values():  # the number of the chapter in which it stands
+        chapter = app.env.toc_secnumbers.get(label["page"], {}).get("", ())
+        label["chapter"] = ".".join(map(str, chapter))
     for page, heading in app.env.titles.items():
         labels[f"/{page}"] = {"page": page, "anchor": "", "title": heading.astext()}
     for name, (page, number) in app.env.get_domain("math").data["objects"].items():

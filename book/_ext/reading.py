@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from myst_nb.sphinx_ import HideCodeCellNode
+from myst_nb.sphinx_ import HideCodeCellNode  # type: ignore[import-untyped]
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import ReferenceRole
@@ -95,14 +95,11 @@ def head(app: Sphinx, doctree: nodes.document) -> None:
     title.parent.insert(place, nodes.paragraph("", text, classes=["chapter-head"]))
 
 
-def is_second(section: nodes.Element) -> bool:
+def is_second(section: nodes.Node | None) -> bool:
     """Whether a section, or one around it, is second reading."""
-    node: nodes.Element | None = section
-    while node is not None:
-        if SECOND_READING in node.get("classes", []):
-            return True
-        node = node.parent
-    return False
+    if not isinstance(section, nodes.Element):
+        return False
+    return SECOND_READING in section.get("classes", []) or is_second(section.parent)
 
 
 def mark_second_readings(app: Sphinx, doctree: nodes.document) -> None:

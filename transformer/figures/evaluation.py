@@ -84,7 +84,7 @@ def resampled_scores(
         axes = list(made)
     left, right = axes
     (first, ones), (second, others) = scores.items()
-    bins = np.linspace(min(ones.min(), others.min()), max(ones.max(), others.max()), 41)
+    bins = np.linspace(min(ones.min(), others.min()), max(ones.max(), others.max()), 41).tolist()
     for i, (name, found) in enumerate(scores.items()):
         left.hist(found, bins=bins, color=PALETTE[i], alpha=0.6, edgecolor="white", label=name)
     left.set_xlabel(label)

@@ -11,7 +11,6 @@ from matplotlib.patches import Circle, Rectangle
 from matplotlib.ticker import MaxNLocator, ScalarFormatter, StrMethodFormatter
 from numpy.typing import ArrayLike
 
-from transformer.config import NormPlacement
 from transformer.figures.boxes import FILL, INK, ORANGE, arrow, lettering, rounded_box
 from transformer.figures.style import PALETTE, Number
 
@@ -116,7 +115,7 @@ def relu_fits(x: ArrayLike, target: ArrayLike, fits: Mapping[str, ArrayLike]) ->
 
 
 def layer_stream(
-    norm: NormPlacement = "post",
+    norm: str = "post",
     *,
     shares: Mapping[str, float] | None = None,
     title: str = "",
@@ -145,9 +144,7 @@ def layer_stream(
     return ax
 
 
-def _sublayer(
-    ax: Axes, left: Number, name: str, note: str, width: Number, norm: NormPlacement
-) -> Number:
+def _sublayer(ax: Axes, left: Number, name: str, note: str, width: Number, norm: str) -> Number:
     """A sub-layer with its shortcut, from `left` on; gives back where they end."""
     start = left + 0.3
     box = start + GAP + (NORM + GAP if norm == "pre" else 0)

@@ -109,8 +109,10 @@ class ComplexityExplorer(Widget):
 
     def table(self, n: int | None = None) -> dict[str, dict[str, float]]:
         """Table 1 at a length, at the cursor if absent: layer -> column -> value."""
-        counting = {"everything": self.everything, "unit": self.unit}
-        return layer_costs(self.n if n is None else n, self.d, self.k, self.r, **counting)
+        length = self.n if n is None else n
+        return layer_costs(
+            length, self.d, self.k, self.r, everything=self.everything, unit=self.unit
+        )
 
     def twin(self) -> "Figure":
         """The curves on paper."""

@@ -54,27 +54,25 @@ def exact_over_length(
     ax.set_xlabel("length of the sequence")
     ax.set_ylabel("copied without a mistake")
     ax.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-    ax.legend(loc="center left")
+    ax.legend(loc="center right")
     return ax
 
 
 def time_over_length(
     lengths: Sequence[int],
-    ratios: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]],
+    ratios: Mapping[str, ArrayLike],
     *,
     ax: Axes | None = None,
 ) -> Axes:
     """How many times as long a step takes in longer sequences, both axes logarithmic.
 
     Args:
-        ratios: model -> (median, lowest, highest) at each length, to the first length.
+        ratios: model -> the ratio to the first length, at each length.
     """
     if ax is None:
         _, ax = plt.subplots(figsize=(9, 4.6))
     for i, (name, values) in enumerate(ratios.items()):
-        median, lowest, highest = (np.asarray(value, dtype=float) for value in values)
-        ax.fill_between(lengths, lowest, highest, color=PALETTE[i], alpha=0.18, lw=0)
-        ax.plot(lengths, median, LINES[i % 3] + MARKERS[i % 3], color=PALETTE[i], label=name)
+        ax.plot(lengths, values, LINES[i % 3] + MARKERS[i % 3], color=PALETTE[i], label=name)
     ax.set_xscale("log", base=2)
     ax.set_yscale("log", base=2)
     ax.set_xticks(list(lengths), [str(n) for n in lengths])
@@ -111,7 +109,7 @@ def source_to_decoder(
         raise ValueError(f"{len(weights)} weights for {len(source)} words of the source")
     columns = max(len(source), len(target))
     if ax is None:
-        _, ax = plt.subplots(figsize=(1.15 * columns + 2.2, 4.6))
+        _, ax = plt.subplots(figsize=(columns + 1.6, 4.6))
     ax.set(xlim=(-2.1, columns - 0.4), ylim=(-0.75, 3.2))
     ax.axis("off")
     for i, word in enumerate(source):
@@ -150,7 +148,7 @@ def _mixture(ax: Axes, step: int, weights: Sequence[float]) -> None:
     _state(ax, (step, MIDDLE), PALE, bold=True)
     for i, weight in enumerate(weights):
         _arrow(ax, (i, BOTTOM + HALF[1]), (step, MIDDLE - HALF[1]), ORANGE, width=0.6 + 7 * weight)
-        ax.text(i + 0.06, BOTTOM + 0.42, f"{weight:.2f}", **lettering(12, "left"))
+        ax.text(i, BOTTOM, f"{weight:.2f}", **lettering(13), zorder=4)
     _arrow(ax, (step, MIDDLE + HALF[1]), (step, TOP - HALF[1]), BLUE)
 
 

@@ -129,11 +129,11 @@ def median_interval(values: Sequence[float]) -> tuple[float, float]:
     extremes where there are too few for that.
     """
     m, ordered = len(values), sorted(values)
-    place, outside = 0, 2 * 0.5**m  # how likely the median lies beyond the place-th from the end
-    while place + 1 < m / 2 and outside + 2 * math.comb(m, place + 1) * 0.5**m <= 0.05:
-        place += 1
-        outside += 2 * math.comb(m, place) * 0.5**m
-    return ordered[place], ordered[m - 1 - place]
+    rank, outside = 0, 2 * 0.5**m  # how likely the median lies beyond the rank-th from the end
+    while rank + 1 < m / 2 and outside + 2 * math.comb(m, rank + 1) * 0.5**m <= 0.05:
+        rank += 1
+        outside += 2 * math.comb(m, rank) * 0.5**m
+    return ordered[rank], ordered[m - 1 - rank]
 
 
 def table(result: dict[str, Any]) -> str:

@@ -55,11 +55,11 @@ def restricted_attention(query: Vectors, key: Vectors, value: Vectors, r: int) -
         return F.pad(x, (0, 0, side, after + side)).unfold(1, r + 2 * side, r).mT
 
     q = F.pad(query, (0, 0, 0, after)).unflatten(1, (blocks, r))  # (batch, blocks, r, d)
-    place = torch.arange(r + 2 * side, device=query.device)
-    ahead = place - torch.arange(r, device=query.device)[:, None]  # (r, r + 2 side)
+    position = torch.arange(r + 2 * side, device=query.device)
+    ahead = position - torch.arange(r, device=query.device)[:, None]  # (r, r + 2 side)
     near = (ahead >= 0) & (ahead <= 2 * side)
     first = r * torch.arange(blocks, device=query.device)[:, None, None] - side
-    inside = (first + place >= 0) & (first + place < n)  # (blocks, 1, r + 2 side)
+    inside = (first + position >= 0) & (first + position < n)  # (blocks, 1, r + 2 side)
     mixed, _ = scaled_dot_product_attention(q, windows(key), windows(value), near & inside)
     return mixed.flatten(1, 2)[:, :n]
 

@@ -91,8 +91,8 @@ def head(app: Sphinx, doctree: nodes.document) -> None:
     seconds = json.loads(durations.read_text())["chapters"] if durations.exists() else {}
     text = main_line(path).head(seconds.get(app.env.docname))
     assert title.parent is not None
-    place = title.parent.index(title) + 1
-    title.parent.insert(place, nodes.paragraph("", text, classes=["chapter-head"]))
+    index = title.parent.index(title) + 1
+    title.parent.insert(index, nodes.paragraph("", text, classes=["chapter-head"]))
 
 
 def is_second(section: nodes.Node | None) -> bool:

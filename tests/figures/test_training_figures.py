@@ -7,8 +7,11 @@ from transformer.figures.training import (
     batch_rectangles,
     confidence_curves,
     learning_rates,
+    shared_steps,
+    symbol_rows,
     target_distributions,
     training_curves,
+    word_chances,
 )
 from transformer.training import noam_rate
 
@@ -54,8 +57,32 @@ def test_training_curves_show_scores_only_where_there_are_some() -> None:
     axes = training_curves(metrics, score="bleu").axes
     assert list(axes[2].lines[0].get_ydata()) == [20.0]
     assert axes[2].get_ylabel() == "BLEU"
+    metrics[1]["on the diagonal"] = 0.5
+    assert training_curves(metrics, score="on the diagonal").axes[2].get_ylabel() == (
+        "on the diagonal"
+    )
 
 
 def test_there_must_be_something_to_draw() -> None:
     with pytest.raises(ValueError, match="no metrics"):
         training_curves([])
+
+
+def test_every_word_has_a_bar_at_every_stage() -> None:
+    ax = word_chances(["the", "the"], {"before": [0.1, 0.2], "after": [0.6, 0.7]})
+    assert [bar.get_height() for bar in ax.patches] == [0.1, 0.2, 0.6, 0.7]
+    assert [text.get_text() for text in ax.get_legend().texts] == ["before", "after"]
+    with pytest.raises(ValueError, match="stage 'x' has 1 chances for 2 words"):
+        word_chances(["a", "b"], {"x": [0.1]})
+
+
+def test_what_differs_from_the_first_sequence_is_framed() -> None:
+    ax = symbol_rows({"asked for": ["1", "2"], "written": ["1", "<unk>", "2"]}, n_symbols=3)
+    assert [text.get_text() for text in ax.texts] == ["1", "2", "1", "<unk>", "2"]
+    assert {patch.get_xy() for patch in ax.patches} == {(1, 1), (2, 1)}
+
+
+def test_a_step_has_as_many_parts_on_few_devices_as_on_many() -> None:
+    figure = shared_steps({"eight": (8, 1), "one": (1, 8), "two": (2, 4)})
+    assert [len(ax.patches) for ax in figure.axes] == [8, 8, 8]
+    assert [ax.get_title() for ax in figure.axes] == ["eight", "one", "two"]

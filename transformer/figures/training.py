@@ -112,7 +112,7 @@ def training_curves(metrics: Sequence[Mapping[str, Any]], *, score: str = "exact
 
     Args:
         metrics: what `Trainer.train` returns, or the lines of a run's metrics.jsonl.
-        score: which score to draw: "exact" (a share) or "bleu".
+        score: which score to draw: "exact" (a share), "bleu", or any other by its name.
     """
     if not metrics:
         raise ValueError("there are no metrics to draw; train for at least one step")
@@ -129,8 +129,93 @@ def training_curves(metrics: Sequence[Mapping[str, Any]], *, score: str = "exact
     if scored:
         xs, ys = [m["step"] for m in scored], [m[score] for m in scored]
         axes[2].plot(xs, ys, "o-", color=PALETTE[1])
-        axes[2].set_ylabel("BLEU" if score == "bleu" else "exactly right")
+        axes[2].set_ylabel({"bleu": "BLEU", "exact": "exactly right"}.get(score, score))
         axes[2].set_ylim(0)
     for ax in axes:
         ax.set_xlabel("step")
+    return figure
+
+
+def word_chances(
+    words: Sequence[str], stages: Mapping[str, ArrayLike], *, ax: Axes | None = None
+) -> Axes:
+    """How probable each word of a sentence is to a model: a group of bars for each word.
+
+    Args:
+        words: what is asked for, place by place; a word may come twice.
+        stages: name -> the probability of each word at that stage of the training.
+    """
+    if ax is None:
+        _, ax = plt.subplots(figsize=(11, 4.2))
+    places, width = np.arange(len(words)), 0.8 / len(stages)
+    for i, (name, values) in enumerate(stages.items()):
+        chances = np.asarray(values, dtype=float)
+        if chances.shape != places.shape:
+            raise ValueError(f"stage {name!r} has {chances.size} chances for {len(words)} words")
+        xs = places + (i - (len(stages) - 1) / 2) * width
+        ax.bar(xs, chances, width=width, color=PALETTE[i % len(PALETTE)], label=name)
+    ax.set_xticks(places, words)
+    ax.set_ylim(0, 1)
+    ax.set_ylabel("probability of the word\nthat is asked for")
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=len(stages))
+    return ax
+
+
+def symbol_rows(rows: Mapping[str, Sequence[str]], n_symbols: int) -> Axes:
+    """Sequences of digits below each other; what differs from the first of them is framed.
+
+    Args:
+        rows: name -> symbols; a row may be shorter or longer than the others. A symbol that is no
+            number, such as "<unk>", has no colour.
+        n_symbols: how many numbers there are, each with its own shade.
+    """
+    longest = max(map(len, rows.values()))
+    first = list(next(iter(rows.values())))
+    values = np.full((len(rows), longest), np.nan)
+    written = np.full((len(rows), longest), "", dtype=object)
+    wrong = []
+    for i, symbols in enumerate(rows.values()):
+        for place, symbol in enumerate(symbols):
+            written[i, place] = symbol
+            values[i, place] = int(symbol) if symbol.isdigit() else np.nan
+            if first[place : place + 1] != [symbol]:
+                wrong.append((i, place))
+    _, ax = plt.subplots(figsize=(0.62 * longest + 3, 0.62 * len(rows) + 0.6))
+    places = [str(place) for place in range(1, longest + 1)]
+    numbers = written.astype(str)
+    limits = (0, n_symbols - 1)
+    return cells(
+        ax, values, limits=limits, rows=list(rows), columns=places, numbers=numbers, frames=wrong
+    )
+
+
+def shared_steps(layouts: Mapping[str, tuple[int, int]]) -> Figure:
+    """One step of training as blocks: how many devices compute it, in how many turns.
+
+    Args:
+        layouts: name -> (devices, turns); the blocks of each are equal parts of the step.
+    """
+    turns = max(n for _, n in layouts.values())
+    devices = max(n for n, _ in layouts.values())
+    figure, axes = plt.subplots(
+        1,
+        len(layouts),
+        figsize=(4.6 * len(layouts), 0.34 * devices + 1.6),
+        sharex=True,
+        sharey=True,
+    )
+    for ax, (name, (rows, columns)) in zip(np.atleast_1d(axes), layouts.items(), strict=True):
+        for turn in range(columns):
+            for device in range(rows):
+                ax.add_patch(
+                    plt.Rectangle(
+                        (turn + 0.06, device + 0.06), 0.88, 0.88, color=PALETTE[0], alpha=0.85
+                    )
+                )
+        ax.plot([columns + 0.12] * 2, [0, rows], color=PALETTE[1], lw=4, solid_capstyle="butt")
+        ax.set(xlim=(0, turns + 0.4), ylim=(devices, 0), xlabel="time", title=name)
+        ax.set_xticks([])
+        ax.set_yticks([])
+        ax.spines[:].set_visible(False)
+    np.atleast_1d(axes)[0].set_ylabel("devices")
     return figure

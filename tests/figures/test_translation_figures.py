@@ -1,8 +1,10 @@
 """Figures of alignments and heads show what they are given."""
 
+from itertools import pairwise
+
 import pytest
 
-from transformer.figures.style import PALETTE
+from transformer.figures.style import PALETTE, figure_of
 from transformer.figures.translation import alignment_lines, head_scores
 
 SOURCE, TARGET = ["er", "hat", "ihn", "gesehen"], ["he", "saw", "him"]
@@ -37,6 +39,22 @@ def test_a_link_outside_the_sentences_is_refused(link: tuple[int, int]) -> None:
 def test_each_head_has_its_bar_and_its_number() -> None:
     ax = head_scores({"layer 1": [0.1, 0.5], "layer 2": [0.25, 0.75]}, baseline=0.2)
     assert [bar.get_height() for bar in ax.patches] == [0.1, 0.5, 0.25, 0.75]
-    numbers = [text.get_text() for text in ax.texts if "head" not in text.get_text()]
-    assert numbers == ["0.10", "0.50", "0.25", "0.75"]
+    numbers = [text.get_text() for text in ax.texts]
+    assert numbers == ["0.10", "1", "0.50", "2", "0.25", "1", "0.75", "2"]
+    assert [text.get_text() for text in ax.get_xticklabels()] == [
+        "\nhead of layer 1",
+        "\nhead of layer 2",
+    ]
     assert ax.lines[0].get_ydata()[0] == 0.2
+
+
+def test_the_names_of_many_heads_do_not_overprint_each_other() -> None:
+    ax = head_scores({f"layer {i}": [0.5] * 8 for i in (1, 2)})
+    figure = figure_of(ax)
+    figure.canvas.draw()
+    for y in {text.get_position()[1] for text in ax.texts}:
+        line = sorted(
+            (text.get_window_extent() for text in ax.texts if text.get_position()[1] == y),
+            key=lambda box: box.x0,
+        )
+        assert all(left.x1 <= right.x0 for left, right in pairwise(line))

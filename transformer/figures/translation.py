@@ -84,13 +84,13 @@ def head_scores(
         ax.bar(xs, values, color=PALETTE[i % len(PALETTE)], width=0.8)
         for h, (x, value) in enumerate(zip(xs, values, strict=True), 1):
             ax.text(x, value + 0.015, f"{value:.2f}", ha="center", fontsize=11)
-            ax.text(x, -0.03, f"head {h}", ha="center", va="top", fontsize=11)
+            ax.text(x, -0.03, f"{h}", ha="center", va="top", fontsize=13)
         ticks.append(xs.mean())
         start = xs[-1] + 2
     if baseline is not None:
         ax.axhline(baseline, color="black", ls="--", lw=1.5, label=f"uniform: {baseline:.2f}")
-        ax.legend(loc="upper left")
-    ax.set_xticks(ticks, [f"\n{name}" for name in heights])
+        ax.legend(loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0)
+    ax.set_xticks(ticks, [f"\nhead of {name}" for name in heights])
     ax.tick_params(axis="x", length=0)
     ax.set_ylim(0, 1.08)
     ax.set_ylabel(label)

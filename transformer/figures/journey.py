@@ -87,9 +87,9 @@ def journey(
     _entrance(ax, written, start, arrays[1], limit)
     _box(ax, "Encoder", 0.0, left, FILL["attention"])
     _box(ax, "Decoder", start, right, FILL["feed-forward"])
-    for place, vector in zip(_places(0.0, len(source.tokens)), arrays[2], strict=True):
-        arrow(ax, [(place, BOX + 1.0), (place, ABOVE - 0.06)], GREY, 1.2)
-        _strip(ax, (place, ABOVE), vector, limit)
+    for centre, vector in zip(_centres(0.0, len(source.tokens)), arrays[2], strict=True):
+        arrow(ax, [(centre, BOX + 1.0), (centre, ABOVE - 0.06)], GREY, 1.2)
+        _strip(ax, (centre, ABOVE), vector, limit)
     lane, middle = left + GAP / 2, ABOVE + STRIP / 2
     corners = [(left, middle), (lane, middle), (lane, BOX + 0.5), (start, BOX + 0.5)]
     arrow(ax, corners, INK, 2.6)
@@ -100,7 +100,7 @@ def journey(
     return ax
 
 
-def _places(x: Number, count: int) -> list[float]:
+def _centres(x: Number, count: int) -> list[float]:
     return [x + SLOT * (i + 0.5) for i in range(count)]
 
 
@@ -109,20 +109,20 @@ def _entrance(ax: Axes, side: Side, x: float, vectors: np.ndarray, limit: float)
     (text, *tokens) = literal([side.text, *side.tokens])
     middle = x + SLOT * len(side.tokens) / 2
     ax.text(middle, TEXT, text, **lettering(15, weight="bold"))
-    for place, token, number, vector in zip(
-        _places(x, len(tokens)), tokens, side.ids, vectors, strict=True
+    for centre, token, number, vector in zip(
+        _centres(x, len(tokens)), tokens, side.ids, vectors, strict=True
     ):
-        corner, shape = (place - SLOT / 2 + 0.04, TOKENS), (SLOT - 0.08, 0.54)
+        corner, shape = (centre - SLOT / 2 + 0.04, TOKENS), (SLOT - 0.08, 0.54)
         rounded_box(ax, corner, shape, 0.1, PALE, GREY, lw=1.2)
         ax.text(
-            place,
+            centre,
             TOKENS + 0.26,
             token,
             **lettering(12 if len(token) < 7 else 11 if len(token) < 9 else 10),
         )
-        ax.text(place, IDS, str(number), **(lettering(12) | {"family": "monospace"}))
-        _strip(ax, (place, VECTORS), vector, limit)
-        arrow(ax, [(place, VECTORS + STRIP + 0.04), (place, BOX - 0.06)], GREY, 1.2)
+        ax.text(centre, IDS, str(number), **(lettering(12) | {"family": "monospace"}))
+        _strip(ax, (centre, VECTORS), vector, limit)
+        arrow(ax, [(centre, VECTORS + STRIP + 0.04), (centre, BOX - 0.06)], GREY, 1.2)
 
 
 def _strip(ax: Axes, foot: Point, vector: np.ndarray, limit: float) -> None:

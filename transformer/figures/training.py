@@ -147,14 +147,14 @@ def word_chances(
     """
     if ax is None:
         _, ax = plt.subplots(figsize=(11, 4.2))
-    places, width = np.arange(len(words)), 0.8 / len(stages)
+    positions, width = np.arange(len(words)), 0.8 / len(stages)
     for i, (name, values) in enumerate(stages.items()):
         chances = np.asarray(values, dtype=float)
-        if chances.shape != places.shape:
+        if chances.shape != positions.shape:
             raise ValueError(f"stage {name!r} has {chances.size} chances for {len(words)} words")
-        xs = places + (i - (len(stages) - 1) / 2) * width
+        xs = positions + (i - (len(stages) - 1) / 2) * width
         ax.bar(xs, chances, width=width, color=PALETTE[i % len(PALETTE)], label=name)
-    ax.set_xticks(places, words)
+    ax.set_xticks(positions, words)
     ax.set_ylim(0, 1)
     ax.set_ylabel("probability of the word\nthat is asked for")
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=len(stages))
@@ -175,17 +175,17 @@ def symbol_rows(rows: Mapping[str, Sequence[str]], n_symbols: int) -> Axes:
     written = np.full((len(rows), longest), "", dtype=object)
     wrong = []
     for i, symbols in enumerate(rows.values()):
-        for place, symbol in enumerate(symbols):
-            written[i, place] = symbol
-            values[i, place] = int(symbol) if symbol.isdigit() else np.nan
-            if first[place : place + 1] != [symbol]:
-                wrong.append((i, place))
+        for position, symbol in enumerate(symbols):
+            written[i, position] = symbol
+            values[i, position] = int(symbol) if symbol.isdigit() else np.nan
+            if first[position : position + 1] != [symbol]:
+                wrong.append((i, position))
     _, ax = plt.subplots(figsize=(0.62 * longest + 3, 0.62 * len(rows) + 0.6))
-    places = [str(place) for place in range(1, longest + 1)]
+    positions = [str(position) for position in range(1, longest + 1)]
     numbers = written.astype(str)
     limits = (0, n_symbols - 1)
     return cells(
-        ax, values, limits=limits, rows=list(rows), columns=places, numbers=numbers, frames=wrong
+        ax, values, limits=limits, rows=list(rows), columns=positions, numbers=numbers, frames=wrong
     )
 
 

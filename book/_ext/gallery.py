@@ -33,7 +33,7 @@ class Picture:
 
     page: str
     anchor: str
-    section: str
+    section: list[nodes.Node]
     image: nodes.image
     alt: str
     widget: bool
@@ -122,12 +122,13 @@ def widget_states(env: BuildEnvironment, page: str) -> dict[str, dict[str, str]]
     return {}
 
 
-def section_of(node: nodes.Element) -> str:
-    """The heading under which something stands."""
+def section_of(node: nodes.Element) -> list[nodes.Node]:
+    """The words and formulas of the heading under which something stands."""
     around: nodes.Element | None = node
     while around is not None and not isinstance(around, nodes.section):
         around = around.parent
-    return around[0].astext() if around is not None else ""
+    heading = None if around is None else around.next_node(nodes.title)
+    return [] if heading is None else list(heading.children)
 
 
 def pages_of(env: BuildEnvironment, page: str) -> Iterator[str]:
@@ -176,8 +177,9 @@ def entry(env: BuildEnvironment, builder: Builder, page: str, picture: Picture) 
     shown = nodes.reference("", "", image, refuri=address, internal=True)
     caption = nodes.paragraph("", picture.alt, classes=["gallery-caption"])
     links = nodes.paragraph(classes=["gallery-links"])
-    words = f"Operate it in “{picture.section}”" if picture.widget else picture.section
-    links += link(address, words)
+    section_link = link(address, "Operate it in: " if picture.widget else "")
+    section_link += [part.deepcopy() for part in picture.section]
+    links += section_link
     links += nodes.Text(" · ")
     links += link(file, "file of the picture")
     kind = ["gallery-item", *(["gallery-widget"] if picture.widget else [])]

@@ -82,7 +82,7 @@ def app() -> SimpleNamespace:
 
 def test_pictures_have_their_words_their_section_and_an_anchor(app: SimpleNamespace) -> None:
     found = list(pictures_of(app.env, "book/why/attention"))
-    assert [(p.alt, p.section, p.anchor, p.widget) for p in found] == [
+    assert [(p.alt, p.section[0].astext(), p.anchor, p.widget) for p in found] == [
         ("four bars", "In numbers", "picture-1", False),
         ("Masks that move", "Softmax", "picture-2", True),
     ]
@@ -116,7 +116,7 @@ def test_links_lead_to_the_place_and_to_the_file(app: SimpleNamespace) -> None:
         ("In numbers", "why/attention.html#picture-1"),
         ("file of the picture", "../_images/a0.png"),
         ("Masks that move", "why/attention.html#picture-2"),
-        ("Operate it in “Softmax”", "why/attention.html#picture-2"),
+        ("Operate it in: Softmax", "why/attention.html#picture-2"),
         ("file of the picture", "../_images/b0.png"),
         ("Masks", "masks.html"),
         ("triangle", "masks.html#picture-1"),

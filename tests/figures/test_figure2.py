@@ -9,7 +9,7 @@ import torch
 
 matplotlib.use("Agg")
 
-from matplotlib.patches import FancyArrowPatch
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from transformer.attention import MultiHeadAttention, scaled_dot_product_attention
 from transformer.figures.figure2 import (
@@ -65,6 +65,12 @@ def test_the_right_half_has_a_projection_for_each_role_and_joins_before_it_mixes
     assert boxes == ["Linear"] * 3 + ["Scaled dot-product attention", "Concat", "Linear"]
     assert "8 heads" in words(multi_head_boxes(n_heads=8))
     assert "h heads" in words(multi_head_boxes())
+
+
+@pytest.mark.parametrize(("n_heads", "cards"), [(1, 1), (2, 2), (3, 3), (8, 3), (None, 3)])
+def test_a_box_of_which_each_head_has_its_own_is_a_deck_of_at_most_three(n_heads, cards):
+    boxes = [p for p in multi_head_boxes(n_heads=n_heads).patches if isinstance(p, FancyBboxPatch)]
+    assert len(boxes) == 4 * cards + 2  # three projections and the attention; Concat and W^O
 
 
 def test_queries_and_keys_enter_the_first_product_and_values_the_last():

@@ -25,6 +25,7 @@ ROLES = {"Q": BLUE, "K": ORANGE, "V": GREEN}
 HEIGHT = 0.86  # of a box, which holds two lines
 GAP = 0.74  # an arrow between two boxes, with a shape of two lines beside it
 CARD = 0.13  # by which the box of each further head peeps out
+MOST_CARDS = 3  # however many heads there are
 LONGEST = 16  # characters of a shape in one line
 
 # What stands at the arrows where no numbers are given: the names of section 3.2's sizes.
@@ -131,7 +132,8 @@ def multi_head_boxes(
         ax.set_position((0, 0, 1, 1))
     columns = dict(zip("QKV", (1.75, 4.75, 7.75), strict=True))
     names = {"Q": ("query", "q"), "K": ("key", "k"), "V": ("value", "v")}
-    deck = 2 * CARD
+    cards = min(n_heads or MOST_CARDS, MOST_CARDS)
+    deck = (cards - 1) * CARD
     linear = GAP
     attend = linear + HEIGHT + deck + GAP
     for role, x in columns.items():
@@ -139,7 +141,7 @@ def multi_head_boxes(
         _input(ax, x, role, written.get(given))
         arrow(ax, [(x, 0), (x, linear)], ROLES[role], 2.6)
         detail = f"$W^{role}$, cut into heads"
-        _box(ax, x, linear, 2.5, "Linear", "white", detail, cards=True)
+        _box(ax, x, linear, 2.5, "Linear", "white", detail, cards=cards)
         foot = linear + HEIGHT + deck
         arrow(ax, [(x, foot), (x, attend)], ROLES[role], 2.6)
         _shape(ax, x + 0.14, (foot + attend) / 2, written.get(projected))
@@ -147,7 +149,7 @@ def multi_head_boxes(
     weights = written.get("weights")
     detail = f"weights {_line(weights)}" if weights else "in each head by itself"
     name = "Scaled dot-product attention"
-    _box(ax, middle, attend, 8.5, name, FILL["attention"], detail, cards=True)
+    _box(ax, middle, attend, 8.5, name, FILL["attention"], detail, cards=cards)
     heads = f"{n_heads} heads" if n_heads else "h heads"
     ax.text(9.0, attend + HEIGHT + deck + 0.26, heads, **lettering(15, "right", GREY, "bold"))
     height = attend + HEIGHT + deck
@@ -209,11 +211,11 @@ def _box(
     fill: str,
     detail: str,
     *,
-    cards: bool = False,
+    cards: int = 1,
     linestyle: str = "-",
 ) -> None:
     """A step by the middle of its lower edge; of a deck of cards, the front one."""
-    for i in (2, 1, 0) if cards else (0,):
+    for i in reversed(range(cards)):
         corner = (x - width / 2 + i * CARD, y + i * CARD)
         rounded_box(ax, corner, (width, HEIGHT), 0.14, fill, INK, linestyle=linestyle)
     middle = y + HEIGHT / 2

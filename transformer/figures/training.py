@@ -162,7 +162,7 @@ def word_chances(
 
 
 def symbol_rows(rows: Mapping[str, Sequence[str]], n_symbols: int) -> Axes:
-    """Sequences of digits below each other; what differs from the first of them is framed.
+    """Sequences of digits below each other; what differs from the first, or lacks, is framed.
 
     Args:
         rows: name -> symbols; a row may be shorter or longer than the others. A symbol that is no
@@ -180,6 +180,7 @@ def symbol_rows(rows: Mapping[str, Sequence[str]], n_symbols: int) -> Axes:
             values[i, position] = int(symbol) if symbol.isdigit() else np.nan
             if first[position : position + 1] != [symbol]:
                 wrong.append((i, position))
+        wrong += [(i, position) for position in range(len(symbols), len(first))]
     _, ax = plt.subplots(figsize=(0.62 * longest + 3, 0.62 * len(rows) + 0.6))
     positions = [str(position) for position in range(1, longest + 1)]
     numbers = written.astype(str)
@@ -195,16 +196,17 @@ def shared_steps(layouts: Mapping[str, tuple[int, int]]) -> Figure:
     Args:
         layouts: name -> (devices, turns); the blocks of each are equal parts of the step.
     """
-    turns = max(n for _, n in layouts.values())
     devices = max(n for n, _ in layouts.values())
+    widths = [max(turns + 0.4, 4.0) for _, turns in layouts.values()]
     figure, axes = plt.subplots(
         1,
         len(layouts),
-        figsize=(4.6 * len(layouts), 0.34 * devices + 1.6),
-        sharex=True,
+        figsize=(0.62 * sum(widths) + 1, 0.34 * devices + 1.6),
         sharey=True,
+        width_ratios=widths,
     )
-    for ax, (name, (rows, columns)) in zip(np.atleast_1d(axes), layouts.items(), strict=True):
+    panels = zip(np.atleast_1d(axes), widths, layouts.items(), strict=True)
+    for ax, width, (name, (rows, columns)) in panels:
         for turn in range(columns):
             for device in range(rows):
                 ax.add_patch(
@@ -213,7 +215,9 @@ def shared_steps(layouts: Mapping[str, tuple[int, int]]) -> Figure:
                     )
                 )
         ax.plot([columns + 0.12] * 2, [0, rows], color=PALETTE[1], lw=4, solid_capstyle="butt")
-        ax.set(xlim=(0, turns + 0.4), ylim=(devices, 0), xlabel="time", title=name)
+        ax.set(xlim=(0, width), ylim=(devices, 0))
+        ax.set_title(name, loc="left")
+        ax.set_xlabel("time →", loc="left")
         ax.set_xticks([])
         ax.set_yticks([])
         ax.spines[:].set_visible(False)

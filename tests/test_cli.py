@@ -4,25 +4,22 @@ What is asked of messages and files runs in this process, without loading torch 
 process has (bytes of standard input, signals), in one of its own.
 """
 
-import io
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from unittest.mock import patch
 
-import jaxtyping
 import pytest
 import torch
 import yaml
 from safetensors.torch import load_file
 
+from tests.command_line import run
 from tests.data.releases import folder_of, release
-from transformer.cli import main
 from transformer.config import TransformerConfig
 from transformer.options import data_settings
 from transformer.tasks import TASKS
@@ -32,26 +29,6 @@ TINY = ["--d-model", "16", "--d-ff", "16", "--n-heads", "2", "--n-layers", "1"]
 
 COMMAND = [sys.executable, "-m", "transformer"]
 ONE_THREAD = os.environ | {"OMP_NUM_THREADS": "1"}
-
-
-def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    """A command in this process, without the tests' checks of types: a user has none."""
-    out, err = io.StringIO(), io.StringIO()
-    typed = io.TextIOWrapper(io.BytesIO(stdin.encode()))
-    with (
-        patch.object(sys, "argv", ["transformer", *arguments]),
-        patch.object(sys, "stdin", typed),
-        redirect_stdout(out),
-        redirect_stderr(err),
-    ):
-        jaxtyping.config.update("jaxtyping_disable", True)
-        try:
-            code = main()
-        except SystemExit as end:
-            code = end.code
-        finally:
-            jaxtyping.config.update("jaxtyping_disable", False)
-    return subprocess.CompletedProcess(arguments, code or 0, out.getvalue(), err.getvalue())
 
 
 def unframed(text: str) -> str:

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import jupytext
+from nbformat import NotebookNode
 
 SECOND_READING = "{.second-reading}"
 EXERCISES = "Exercises"
+MAIN, SECOND = "main", "second reading"  # parts of a chapter; the third are the exercises
 FOLDED = {"dropdown", "solution"}  # directives that open with a click
 HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
 # Prose is read at 200 words a minute or more; a cell of code takes half a minute.
@@ -81,34 +83,54 @@ def sections_of(paper: str) -> str:
     return ", ".join([*(named if numbers else []), *others])
 
 
-def main_line(path: Path) -> MainLine:
-    """Reads a chapter's file."""
-    notebook = jupytext.read(path)
-    skipped = 0  # the level of the heading whose section is not counted; 0 where all counts
+@dataclass(frozen=True)
+class Piece:
+    """A line of prose, or a cell of code, in its place.
+
+    Args:
+        part: "main", "second reading" or "exercises".
+        section: the heading of the second level that it stands under.
+        text: the line, or the cell's code.
+        tags: a cell's; None for prose.
+    """
+
+    part: str
+    section: str
+    text: str
+    tags: frozenset[str] | None = None
+
+
+def pieces(notebook: NotebookNode) -> Iterator[Piece]:
+    """All of a chapter in its order, without code that is only quoted and what is folded."""
+    part, level, section = MAIN, 0, ""  # the level of the heading that began the part
     marked = False
-    prose: list[str] = []
-    cells = 0
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            tags = set(cell.metadata.get("tags", []))
-            cells += not skipped and not tags & HIDDEN
+            yield Piece(part, section, cell.source, frozenset(cell.metadata.get("tags", [])))
             continue
         for line in unfenced(cell.source.split("\n")):
             if line.strip() == SECOND_READING:
                 marked = True
-            elif match := HEADING.match(line):
-                level = len(match[1])
-                if skipped and level <= skipped:
-                    skipped = 0
-                if not skipped and (marked or match[2].strip() == EXERCISES):
-                    skipped = level
+                continue
+            if heading := HEADING.match(line):
+                found = len(heading[1])
+                if found <= level:
+                    part, level = MAIN, 0
+                if part == MAIN and (marked or heading[2].strip() == EXERCISES):
+                    part, level = SECOND if marked else EXERCISES.lower(), found
+                section = heading[2] if found <= 2 else section
                 marked = False
-                if not skipped:
-                    prose.append(match[2])
-            elif not skipped:
-                prose.append(line)
+            yield Piece(part, section, line)
+
+
+def main_line(path: Path) -> MainLine:
+    """Reads a chapter's file."""
+    notebook = jupytext.read(path)
+    main = [piece for piece in pieces(notebook) if piece.part == MAIN]
+    prose = "\n".join(HEADING.sub(r"\2", piece.text) for piece in main if piece.tags is None)
+    cells = sum(piece.tags is not None and not piece.tags & HIDDEN for piece in main)
     paper = sections_of(str(notebook.metadata.get("paper", "")))
-    return MainLine(paper, plain("\n".join(prose)), cells)
+    return MainLine(paper, plain(prose), cells)
 
 
 def unfenced(lines: list[str]) -> Iterator[str]:

@@ -9,7 +9,7 @@ import click
 import pytest
 import typer
 
-from tests.test_cli import run
+from tests.command_line import run
 from transformer import widgets
 from transformer.cli import app
 from transformer.tasks import TASKS

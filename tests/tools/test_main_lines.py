@@ -1,12 +1,14 @@
 """Every chapter has a main line that can be read in twenty minutes (CONTRIBUTING, "A chapter")."""
 
+import ast
+import re
 from pathlib import Path
 
 import jupytext
 import pytest
 import yaml
 
-from book._ext.main_line import HIDDEN, main_line
+from book._ext.main_line import HIDDEN, MAIN, SECOND, Piece, main_line, pieces
 from tools.durations import RECORDED, Durations
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,7 +22,19 @@ def numbered() -> list[str]:
     return [c["file"] for part in parts if part.get("numbered") for c in part["chapters"]]
 
 
-CHAPTERS = [name for name in numbered() if jupytext.read(ROOT / f"{name}.md").metadata.get("paper")]
+CHAPTERS = numbered()
+PIECES = {name: list(pieces(jupytext.read(ROOT / f"{name}.md"))) for name in CHAPTERS}
+EQUATION = re.compile(r"\$\$ \(([\w-]+)\)")
+PAPERS = {"eq-attention", "eq-ffn", "eq-noam"}  # the three that the paper numbers
+
+
+def prose(part: str, name: str) -> str:
+    return "\n".join(p.text for p in PIECES[name] if p.part == part and p.tags is None)
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_chapter_names_the_sections_of_the_paper_that_it_covers(name: str) -> None:
+    assert jupytext.read(ROOT / f"{name}.md").metadata.get("paper")
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
@@ -43,3 +57,48 @@ def test_a_cell_shows_one_idea_and_a_check_is_folded(name: str) -> None:
 def test_the_seconds_of_every_chapter_are_on_record_and_few() -> None:
     measured = Durations.read(RECORDED).chapters
     assert {name: measured[name] for name in CHAPTERS if measured[name] > SECONDS} == {}
+
+
+def test_what_a_main_line_uses_stands_in_a_main_line() -> None:
+    """Its equations, and the words that a chapter introduces."""
+    mains, seconds = ({name: prose(part, name) for name in CHAPTERS} for part in (MAIN, SECOND))
+    equations = {label for text in mains.values() for label in EQUATION.findall(text)}
+    assert equations >= PAPERS
+    for name, text in mains.items():
+        assert {*re.findall(r"\{eq\}`([\w-]+)`", text)} <= equations, name
+    assert {name for name, text in seconds.items() if "{dfn}`" in text} == set()
+
+
+def names_in(piece: Piece) -> tuple[set[str], set[str]]:
+    """The names that a cell reads, and those that it gives a value to at its own level."""
+    tree = ast.parse(piece.text)
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    defined = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    kinds = ast.FunctionDef | ast.ClassDef
+    defined |= {node.name for node in tree.body if isinstance(node, kinds)}
+    aliases = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    defined |= {(alias.asname or alias.name).split(".")[0] for n in aliases for alias in n.names}
+    return {node.id for node in names if isinstance(node.ctx, ast.Load)}, defined
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_no_cell_of_a_main_line_needs_one_of_a_second_reading(name: str) -> None:
+    known: set[str] = set()
+    aside: set[str] = set()
+    for piece in PIECES[name]:
+        if piece.tags is not None:
+            read, defined = names_in(piece)
+            if piece.part == MAIN:
+                assert read & (aside - known) - defined == set(), piece.text
+                known |= defined
+            elif piece.part == SECOND:
+                aside |= defined
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_numbered_equation_has_its_check_in_its_own_section(name: str) -> None:
+    main = [piece for piece in PIECES[name] if piece.part == MAIN]
+    for piece in main:
+        if piece.tags is None and (label := EQUATION.search(piece.text)):
+            checks = [p for p in main if p.section == piece.section and "check" in (p.tags or ())]
+            assert checks, f"{label[1]} has no check below it"

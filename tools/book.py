@@ -79,6 +79,14 @@ def chapters(root: Path) -> list[str]:
     return list(walk(toc))
 
 
+def numbered(root: Path) -> list[str]:
+    """Those that have a number, in order: neither the front page, nor appendix or back matter."""
+    import yaml
+
+    parts = yaml.safe_load((root / "_toc.yml").read_text())["parts"]
+    return [entry["file"] for p in parts if p.get("numbered") for entry in p["chapters"]]
+
+
 def files_under(*folders: Path) -> Iterator[Path]:
     """All files of some folders but byte code and what npm installs, in a fixed order."""
     for folder in folders:

@@ -10,6 +10,7 @@ resumed from its checkpoint. A copy of the tree without its repository is told i
 """
 
 import argparse
+import io
 import json
 import os
 import shutil
@@ -119,14 +120,12 @@ def work(part: Part, log: Path, seconds: float, data: Path) -> int:
 
 def bring_home(out: Path) -> None:
     """Packs what is small into `record.tar.gz`, whole or not at all."""
-    packed = out / "record.tar.gz"
-    unfinished = packed.with_suffix(".part")
-    with tarfile.open(unfinished, "w:gz") as archive:
+    packed, content = out / "record.tar.gz", io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w:gz") as archive:
         for path in sorted(out.rglob("*")):
-            record = path.is_file() and path not in (packed, unfinished)
-            if record and path.stat().st_size <= SMALL:
+            if path.is_file() and path != packed and path.stat().st_size <= SMALL:
                 archive.add(path, path.relative_to(out).as_posix())
-    unfinished.replace(packed)
+    write_atomically(packed, content.getvalue())
 
 
 def main(arguments: list[str] | None = None) -> int:

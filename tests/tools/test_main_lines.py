@@ -6,9 +6,9 @@ from pathlib import Path
 
 import jupytext
 import pytest
-import yaml
 
 from book._ext.main_line import HIDDEN, MAIN, SECOND, Piece, main_line, pieces
+from tools.book import numbered
 from tools.durations import RECORDED, Durations
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,13 +16,7 @@ WORDS, CELLS, LINES, MINUTES = 1300, 16, 15, 20
 SECONDS = 90  # of one core
 
 
-def numbered() -> list[str]:
-    """The chapters that have a number, in order."""
-    parts = yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"]
-    return [c["file"] for part in parts if part.get("numbered") for c in part["chapters"]]
-
-
-CHAPTERS = numbered()
+CHAPTERS = numbered(ROOT)
 PIECES = {name: list(pieces(jupytext.read(ROOT / f"{name}.md"))) for name in CHAPTERS}
 EQUATION = re.compile(r"\$\$ \(([\w-]+)\)")
 PAPERS = {"eq-attention", "eq-ffn", "eq-noam"}  # the three that the paper numbers

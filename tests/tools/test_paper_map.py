@@ -5,6 +5,8 @@ from pathlib import Path
 
 import yaml
 
+from tools.book import numbered
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "book/paper.md"
 SECTIONS = [
@@ -29,16 +31,14 @@ def rows() -> dict[str, str]:
 
 def covered() -> dict[str, list[str]]:
     """Which chapters say in their front matter that they cover a part, by their labels."""
-    contents = yaml.safe_load((ROOT / "_toc.yml").read_text())
     found: dict[str, list[str]] = {}
-    for part in contents["parts"]:
-        for entry in part["chapters"] if part.get("numbered") else ():
-            text = (ROOT / f"{entry['file']}.md").read_text()
-            paper = yaml.safe_load(text.split("\n---\n")[0].removeprefix("---\n")).get("paper")
-            label = re.search(r"^\((chapter-[\w-]+)\)=$", text, re.M)
-            assert paper and label, f"{entry['file']} does not say what of the paper it covers"
-            for name in parts_in(str(paper)):
-                found.setdefault(name, []).append(label[1])
+    for name in numbered(ROOT):
+        text = (ROOT / f"{name}.md").read_text()
+        paper = yaml.safe_load(text.split("\n---\n")[0].removeprefix("---\n")).get("paper")
+        label = re.search(r"^\((chapter-[\w-]+)\)=$", text, re.M)
+        assert paper and label, f"{name} does not say what of the paper it covers"
+        for part in parts_in(str(paper)):
+            found.setdefault(part, []).append(label[1])
     return found
 
 

@@ -24,7 +24,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-import yaml
+
+from tools.book import numbered
 
 ROOT = Path(__file__).resolve().parents[2]
 GLOSSARY = ROOT / "book/glossary.md"
@@ -179,13 +180,7 @@ def prose_lines(lines: list[str]) -> Iterator[str]:
 
 def chapters() -> list[Chapter]:
     """The numbered ones, in the order of the contents."""
-    contents = yaml.safe_load((ROOT / "_toc.yml").read_text())
-    return [
-        read_chapter(ROOT / f"{entry['file']}.md")
-        for part in contents["parts"]
-        if part.get("numbered")
-        for entry in part["chapters"]
-    ]
+    return [read_chapter(ROOT / f"{name}.md") for name in numbered(ROOT)]
 
 
 TERMS = read_glossary()

@@ -93,21 +93,15 @@ def scaled_dot_product_boxes(
         line = "--" if name.startswith("Mask") else "-"
         _box(ax, left, height, wide, name, FILL[kind], detail, linestyle=line)
         height += HEIGHT
-        arrow(ax, [(left, height), (left, height + GAP)])
-        _shape(ax, left + 0.14, height + GAP / 2, written.get(result))
-        height += GAP
+        height = _up(ax, left, height, written.get(result))
     arrow(ax, [(lane, 0), (lane, height)], ROLES["V"], 2.6)
     right = lane + 0.75
     width = right - (left - wide / 2)
     centre = left - wide / 2 + width / 2
     _box(ax, centre, height, width, "MatMul", FILL["attention"], "mix the values:  weights · $V$")
     height += HEIGHT
-    arrow(ax, [(middle, height), (middle, height + GAP)])
-    _shape(ax, middle + 0.14, height + GAP / 2, written.get("output"))
-    height += GAP
-    ax.text(middle, height + 0.24, "output: one vector for each query", **lettering(15))
-    ax.set(xlim=(0.4, 8.6), ylim=(-1.35, height + 0.6), aspect="equal")
-    ax.axis("off")
+    _output(ax, middle, height, written.get("output"))
+    ax.set_xlim(0.4, 8.6)
     return ax
 
 
@@ -157,17 +151,11 @@ def multi_head_boxes(
         ("Concat", "norm", "the heads' vectors side by side", "heads"),
         ("Linear", "output", "$W^O$ mixes the heads", "joined"),
     ):
-        arrow(ax, [(middle, height), (middle, height + GAP)])
-        _shape(ax, middle + 0.14, height + GAP / 2, written.get(source))
-        height += GAP
+        height = _up(ax, middle, height, written.get(source))
         _box(ax, middle, height, 4.2, name, FILL[kind], detail)
         height += HEIGHT
-    arrow(ax, [(middle, height), (middle, height + GAP)])
-    _shape(ax, middle + 0.14, height + GAP / 2, written.get("output"))
-    height += GAP
-    ax.text(middle, height + 0.24, "output: one vector for each query", **lettering(15))
-    ax.set(xlim=(0.25, 9.65), ylim=(-1.35, height + 0.6), aspect="equal")
-    ax.axis("off")
+    _output(ax, middle, height, written.get("output"))
+    ax.set_xlim(0.25, 9.65)
     return ax
 
 
@@ -185,6 +173,21 @@ def _input(ax: Axes, x: Number, role: str, shape: Shape | None) -> None:
     """A letter at the foot of an arrow, its shape below it."""
     ax.text(x, -0.28, f"${role}$", **lettering(20, color=ROLES[role], weight="bold"))
     _shape(ax, x, -0.85, shape, "center")
+
+
+def _up(ax: Axes, x: Number, y: Number, shape: Shape | None) -> float:
+    """An arrow to the next step with the shape of what flows; returns where it ends."""
+    arrow(ax, [(x, y), (x, y + GAP)])
+    _shape(ax, x + 0.14, y + GAP / 2, shape)
+    return y + GAP
+
+
+def _output(ax: Axes, x: Number, y: Number, shape: Shape | None) -> None:
+    """The last arrow, what it leads to, and the end of the picture."""
+    top = _up(ax, x, y, shape)
+    ax.text(x, top + 0.24, "output: one vector for each query", **lettering(15))
+    ax.set(ylim=(-1.35, top + 0.6), aspect="equal")
+    ax.axis("off")
 
 
 def _line(shape: Shape | None) -> str:

@@ -1,0 +1,91 @@
+"""All variants alike: they are causal, blind to padding, and searched with a cache as without."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.helpers import (
+    BOS,
+    MARKS,
+    PAD,
+    assert_same_steps,
+    same,
+    seeds,
+    sentence_lengths,
+    sentences,
+    small_config,
+)
+from transformer import Transformer
+from transformer.decoding import beam_search, greedy_search
+from transformer.decoding.steps import CachedSteps, RecomputedSteps, start_decoding
+from transformer.variants import MODERN, VARIANTS, build
+
+COMBINED = {**{name: (name,) for name in VARIANTS}, "modern": MODERN}
+each = pytest.mark.parametrize("names", COMBINED.values(), ids=COMBINED)
+norms = st.sampled_from(["post", "pre"])
+
+
+def small_variant(names, seed: int = 0, **changes) -> Transformer:
+    torch.manual_seed(seed)
+    return build(small_config(**{"n_heads": 4, **changes}), *names).double().eval()
+
+
+@each
+@given(seeds, sentence_lengths, st.integers(0, 3), norms)
+@settings(max_examples=5)
+@torch.no_grad()
+def test_padding_changes_nothing(names, seed, lengths, extra, norm):
+    model = small_variant(names, seed, norm=norm)
+    src, tgt = sentences(lengths, seed), sentences([4] * len(lengths), seed + 1)
+    wider = torch.nn.functional.pad(src, (0, extra), value=PAD)
+    logits = model(src, tgt)
+    # Padding moves a single stack's text, and turns are rounded to float32.
+    tolerance = 1e-6 if "rotary" in names else 1e-10
+    same(model(wider, tgt), logits, tolerance)
+    for row, length in enumerate(lengths):  # nor do the neighbours
+        same(model(src[row : row + 1, :length], tgt[row : row + 1])[0], logits[row], tolerance)
+
+
+@each
+@torch.no_grad()
+def test_no_position_sees_what_it_is_asked_for(names):
+    model, src = small_variant(names), sentences([5])
+    before = model(src, torch.tensor([[BOS, 4, 5, 6]]))
+    after = model(src, torch.tensor([[BOS, 4, 7, 8]]))
+    same(after[:, :2], before[:, :2])
+    assert (after[:, 2:] - before[:, 2:]).abs().amax(-1).min() > 1e-4
+
+
+@each
+@given(seeds, sentence_lengths, st.integers(1, 3), norms, st.data())
+@settings(max_examples=5)
+@torch.inference_mode()
+def test_a_step_with_a_cache_gives_what_the_whole_prefix_gives(
+    names, seed, lengths, rows, norm, data
+):
+    model = small_variant(names, seed, norm=norm)
+    src = sentences(lengths, seed)
+    ways = [RecomputedSteps(model, src, rows), CachedSteps(model, src, rows)]
+    assert_same_steps(ways, len(lengths), rows, seed, data, most_steps=7)
+
+
+@each
+def test_searches_take_the_cache_and_find_the_same_without_it(names):
+    model, src = small_variant(names), sentences([5, 2, 3])
+    assert type(start_decoding(model, src)) is CachedSteps  # what packs a decoder knows no variants
+    found = greedy_search(model, src, max_len=9, **MARKS)
+    plain = greedy_search(model, src, max_len=9, use_cache=False, **MARKS)
+    beam = beam_search(model, src, beam_size=1, max_len=9, **MARKS)
+    assert [h[0].tokens for h in found] == [h[0].tokens for h in plain]
+    assert [h[0].tokens for h in found] == [h[0].tokens for h in beam]
+
+
+def test_the_config_stays_true_and_each_name_is_known_once():
+    assert all(VARIANTS[name].name == name for name in VARIANTS)
+    with pytest.raises(ValueError, match="unknown variant 'alibi'; choose from rms_norm"):
+        build(small_config(), "alibi")
+    with pytest.raises(ValueError, match="'rotary' stands twice"):
+        build(small_config(), "rotary", "rotary")
+    with pytest.raises(ValueError, match="has no MultiHeadAttention to replace"):
+        build(small_config(), "multi_query", "grouped")

@@ -19,6 +19,7 @@ from benchmarks.timing import time_in_turn
 from transformer import Transformer, TransformerConfig
 from transformer.batching import TokenPair
 from transformer.devices import accelerator, use_device
+from transformer.flops import training_flops
 from transformer.training import Batch, Trainer, TrainingConfig
 from transformer.training.hardware import chosen_precision
 from transformer.training.loss import ModelWithLoss
@@ -60,29 +61,6 @@ def peak(name: str) -> float | None:
         if re.search(rf"\b{pattern}\b", name):
             return tera * 1e12
     return None
-
-
-def training_flops(config: TransformerConfig, sentences: int, src_len: int, tgt_len: int) -> int:
-    """Floating-point operations of one step's matrix products, forward and backward.
-
-    A product of (m, k) and (k, n) has 2mkn of them. The backward pass has twice as many as the
-    forward pass: one product for the gradient of each factor. All pairs of positions are counted,
-    also those that a mask hides; norms, softmax, dropout and Adam are not.
-    """
-    c = config
-    keys, values = c.n_heads * c.key_width, c.n_heads * c.value_width
-
-    def attention(n_queries: int, n_keys: int) -> int:
-        projections = n_queries * c.d_model * (keys + values) + n_keys * c.d_model * (keys + values)
-        return 2 * projections + 2 * n_queries * n_keys * (keys + values)
-
-    def feed_forward(length: int) -> int:
-        return 2 * length * 2 * c.d_model * c.d_ff
-
-    encoder = attention(src_len, src_len) + feed_forward(src_len)
-    decoder = attention(tgt_len, tgt_len) + attention(tgt_len, src_len) + feed_forward(tgt_len)
-    output = 2 * tgt_len * c.d_model * c.tgt_vocab_size
-    return 3 * sentences * (c.n_layers * (encoder + decoder) + output)
 
 
 def device_settings(device: torch.device) -> dict[str, str]:

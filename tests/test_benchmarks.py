@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 import torch
-from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils.flop_counter import FlopCounterMode, flop_registry
+from torch.utils.flop_counter import flop_registry
 
 import benchmarks.__main__ as command
 from benchmarks import (
@@ -28,8 +27,8 @@ from benchmarks.products import products_alone
 from benchmarks.timing import limited_threads, ratios, time_in_turn
 from benchmarks.torch_peer import torch_model
 from tests.helpers import PAD, sentences, small_config, small_model
-from transformer import Transformer
 from transformer.decoding import greedy_search
+from transformer.flops import training_flops
 from transformer.text import BOS_ID, EOS_ID
 
 QUICK = sorted(set(command.BENCHMARKS) - {"gpu", "widget_frames"})
@@ -439,16 +438,6 @@ def test_each_loss_falls_and_padding_does_not_count(loss: Any, build: Any) -> No
 # On a GPU -----------------------------------------------------------------------------------
 
 
-def test_the_formula_counts_the_operations_that_torch_counts() -> None:
-    config = small_config(n_layers=2, n_heads=2, d_k=5, d_v=7)
-    model = Transformer(config)
-    b = gpu.full_batch(config, sentences=3, length=6)
-    src = b.src[:, :4]
-    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
-        model(src, b.tgt_in).sum().backward()
-    assert gpu.training_flops(config, 3, 4, 6) == counter.get_total_flops()
-
-
 @pytest.mark.parametrize(
     ("name", "tera"),
     [
@@ -547,7 +536,7 @@ def test_what_a_gpu_measures_runs_in_small_on_the_processor(
         batch_sizes=(2,),
     )
     assert result["tokens"] == 2 * 8 * gpu.LENGTH
-    flops = gpu.training_flops(small_config(), 8, gpu.LENGTH, gpu.LENGTH)
+    flops = training_flops(small_config(), 8, gpu.LENGTH, gpu.LENGTH)
     for r in result["training"]:
         assert r["flops_per_second"] * r["seconds"] == pytest.approx(flops)
         known = r["utilisation"] is not None

@@ -183,16 +183,22 @@ def evaluate(
     }
 
 
-def main(arguments: list[str]) -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m tools.samples", description=__doc__)
+def parser_of(tool: str, doc: str | None) -> argparse.ArgumentParser:
+    """The options of a tool that records how a model translates a split of Multi30k."""
+    parser = argparse.ArgumentParser(prog=f"python -m {tool}", description=doc)
     parser.add_argument("folder", type=Path, help="of a run, or book/models/NAME")
     parser.add_argument("--data", type=Path, help="Multi30k's folder; downloaded if left out")
     parser.add_argument("--split", default="test_2016_flickr")
     parser.add_argument("--sentences", type=int, help="only the first so many")
-    parser.add_argument("--each", type=int, default=5, help="samples for each rule")
     parser.add_argument("--device", help="cpu, cuda, mps; the best one by default")
     parser.add_argument("--out", type=Path, required=True)
+    return parser
+
+
+def main(arguments: list[str]) -> int:
+    """The command line; returns the exit status."""
+    parser = parser_of("tools.samples", __doc__)
+    parser.add_argument("--each", type=int, default=5, help="samples for each rule")
     given = parser.parse_args(arguments)
     try:
         result = record(given)
@@ -208,17 +214,27 @@ def main(arguments: list[str]) -> int:
 
 def record(given: argparse.Namespace) -> dict[str, Any]:
     """The whole record: provenance, data, model, and what `evaluate` finds."""
-    if given.each < 1 or (given.sentences is not None and given.sentences < 1):
-        raise ValueError("--each and --sentences must be at least 1")
+    if given.each < 1:
+        raise ValueError("--each must be at least 1")
+    origin, translator, text = subject("tools.samples", given)
+    return {**origin, **evaluate(translator, text, each=given.each)}
+
+
+def subject(
+    tool: str, given: argparse.Namespace
+) -> tuple[dict[str, Any], Translator, ParallelText]:
+    """What a record is about: where it comes from, the model, and the text to translate."""
+    if given.sentences is not None and given.sentences < 1:
+        raise ValueError("--sentences must be at least 1")
     device = pick_device(given.device)
     origin = provenance(device)
     require_commit(origin["commit"], "the record", "then record")
     text = chosen_split(multi30k_splits(given.data), given.split)
     text = ParallelText(text.source[: given.sentences], text.target[: given.sentences])
     translator, run = load_run(given.folder, device)
-    return {
+    described = {
         **origin,
-        "command": " ".join(["python -m tools.samples", *map(without_folders, sys.argv[1:])]),
+        "command": " ".join([f"python -m {tool}", *map(without_folders, sys.argv[1:])]),
         "data": {
             "name": "multi30k",
             "split": given.split,
@@ -226,8 +242,8 @@ def record(given: argparse.Namespace) -> dict[str, Any]:
             "licence": LICENCE,
         },
         "model": {key: run[key] for key in ("command", "commit", "averaged") if key in run},
-        **evaluate(translator, text, each=given.each),
     }
+    return described, translator, text
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """How good translations are: corpus scores with their intervals, and features of errors."""
 
 from transformer.evaluation.errors import RULES, error_features, repetitions, words_of
+from transformer.evaluation.scorers import compounds_apart, scored_in_many_ways
 from transformer.evaluation.scores import (
     Interval,
     Scores,
@@ -16,9 +17,11 @@ __all__ = [
     "Scores",
     "bleu_counts",
     "compare",
+    "compounds_apart",
     "error_features",
     "repetitions",
     "score",
+    "scored_in_many_ways",
     "sentence_chrf",
     "words_of",
 ]

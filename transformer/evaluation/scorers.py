@@ -1,0 +1,49 @@
+"""One set of translations, scored in the ways in which papers have scored theirs."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+# The Transformer's authors published a script that does this to tokenised text, on both sides
+# (tensor2tensor, get_ende_bleu.sh): a hyphenated word becomes three.
+HYPHEN = re.compile(r"(?<=\S)-(?=\S)")
+
+
+def compounds_apart(text: str) -> str:
+    """Each hyphen between two letters as a word of its own: "a well - known man"."""
+    return HYPHEN.sub(" - ", text)
+
+
+def scored_in_many_ways(
+    translations: Sequence[str], references: Sequence[str]
+) -> dict[str, dict[str, Any]]:
+    """BLEU of the same translations, counted in several ways.
+
+    Returns:
+        For each way its BLEU and the signature that sacreBLEU prints, which knows of
+        tokenisation and case, and of nothing that was done to the text beforehand.
+
+    Raises:
+        ValueError: there is nothing to score, or not one reference for each translation.
+    """
+    from sacrebleu.metrics import BLEU
+
+    if not translations or len(translations) != len(references):
+        raise ValueError(f"{len(translations)} translations for {len(references)} references")
+    words = BLEU().tokenizer  # 13a, as the WMT campaigns count
+
+    def bleu(*texts: list[str], **settings: Any) -> dict[str, Any]:
+        metric = BLEU(force=True, **settings)
+        score = metric.corpus_score(texts[0], [texts[1]]).score
+        return {"bleu": round(score, 2), "signature": str(metric.get_signature())}
+
+    plain = [*translations], [*references]
+    apart = [[compounds_apart(words(text)) for text in side] for side in plain]
+    return {
+        "13a": bleu(*plain),
+        "13a, lower case": bleu(*plain, lowercase=True),
+        "intl": bleu(*plain, tokenize="intl"),
+        "intl, lower case": bleu(*plain, tokenize="intl", lowercase=True),
+        "13a, compounds apart": bleu(*apart, tokenize="none"),
+        "blanks only": bleu(*plain, tokenize="none"),
+    }

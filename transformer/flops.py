@@ -1,0 +1,37 @@
+"""Floating-point operations of the model's matrix products, counted from its sizes."""
+
+from transformer.config import TransformerConfig
+
+
+def forward_flops(config: TransformerConfig, src_len: int, tgt_len: int) -> dict[str, int]:
+    """Operations of one sentence pair's forward pass, by what they are for.
+
+    A product of (m, k) and (k, n) has 2mkn of them: mkn multiplications and as many additions. All
+    pairs of positions are counted, also those that a mask hides. Norms, the softmax, dropout and
+    the embeddings, which are looked up, are not.
+
+    Returns:
+        "projections" (queries, keys, values and W^O of all attentions), "pairs" (Q K^T and the
+        weighted sums of values), "feed-forward" and "output" (the logits).
+    """
+    c = config
+    width = c.n_heads * (c.key_width + c.value_width)  # of keys and values; of queries and heads
+    attentions = [(src_len, src_len), (tgt_len, tgt_len), (tgt_len, src_len)]  # queries, keys
+    return {
+        "projections": c.n_layers * sum(2 * (q + k) * c.d_model * width for q, k in attentions),
+        "pairs": c.n_layers * sum(2 * q * k * width for q, k in attentions),
+        "feed-forward": c.n_layers * 2 * (src_len + tgt_len) * 2 * c.d_model * c.d_ff,
+        "output": 2 * tgt_len * c.d_model * c.tgt_vocab_size,
+    }
+
+
+def training_flops(config: TransformerConfig, sentences: int, src_len: int, tgt_len: int) -> int:
+    """Operations of a training step's matrix products, forward and backward.
+
+    The backward pass has twice as many as the forward pass: one product for the gradient of each
+    factor. Adam's operations, about a dozen for each parameter, are not counted.
+
+    Args:
+        sentences: pairs in the step, all of these lengths; padding counts as tokens do.
+    """
+    return 3 * sentences * sum(forward_flops(config, src_len, tgt_len).values())

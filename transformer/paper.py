@@ -1,0 +1,90 @@
+"""What the paper reports in its Table 2 (section 6.1), as data. Table 3 stands in `config`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Pair = Literal["en-de", "en-fr"]
+PAIRS: tuple[Pair, Pair] = ("en-de", "en-fr")
+
+
+@dataclass(frozen=True)
+class Table2Row:
+    """A row of Table 2. A language pair for which the paper's cell is empty is left out.
+
+    Args:
+        bleu: on newstest2014, as printed.
+        flops: the training cost, as printed. For the Transformer one number stands in the middle of
+            both columns, so it is given for both pairs.
+        single: of an ensemble, the row of its single model.
+        cite: the work that the paper cites, as in the book's bibliography.
+    """
+
+    bleu: Mapping[Pair, float]
+    flops: Mapping[Pair, float] = field(default_factory=dict)
+    single: str | None = None
+    cite: str = "vaswani2017attention"
+
+
+TABLE_2: dict[str, Table2Row] = {
+    "ByteNet": Table2Row({"en-de": 23.75}, cite="kalchbrenner2016neural"),
+    "Deep-Att + PosUnk": Table2Row({"en-fr": 39.2}, {"en-fr": 1.0e20}, cite="zhou2016deep"),
+    "GNMT + RL": Table2Row(
+        {"en-de": 24.6, "en-fr": 39.92}, {"en-de": 2.3e19, "en-fr": 1.4e20}, cite="wu2016google"
+    ),
+    "ConvS2S": Table2Row(
+        {"en-de": 25.16, "en-fr": 40.46},
+        {"en-de": 9.6e18, "en-fr": 1.5e20},
+        cite="gehring2017convolutional",
+    ),
+    "MoE": Table2Row(
+        {"en-de": 26.03, "en-fr": 40.56},
+        {"en-de": 2.0e19, "en-fr": 1.2e20},
+        cite="shazeer2017outrageously",
+    ),
+    "Deep-Att + PosUnk Ensemble": Table2Row(
+        {"en-fr": 40.4}, {"en-fr": 8.0e20}, "Deep-Att + PosUnk", "zhou2016deep"
+    ),
+    "GNMT + RL Ensemble": Table2Row(
+        {"en-de": 26.30, "en-fr": 41.16},
+        {"en-de": 1.8e20, "en-fr": 1.1e21},
+        "GNMT + RL",
+        "wu2016google",
+    ),
+    "ConvS2S Ensemble": Table2Row(
+        {"en-de": 26.36, "en-fr": 41.29},
+        {"en-de": 7.7e19, "en-fr": 1.2e21},
+        "ConvS2S",
+        "gehring2017convolutional",
+    ),
+    "Transformer (base)": Table2Row(
+        {"en-de": 27.3, "en-fr": 38.1}, {"en-de": 3.3e18, "en-fr": 3.3e18}
+    ),
+    "Transformer (big)": Table2Row(
+        {"en-de": 28.4, "en-fr": 41.8}, {"en-de": 2.3e19, "en-fr": 2.3e19}
+    ),
+}
+
+# The footnote of section 6.1: "sustained single-precision", in FLOP/s.
+SUSTAINED = {"K80": 2.8e12, "K40": 3.7e12, "M40": 6.0e12, "P100": 9.5e12}
+
+
+@dataclass(frozen=True)
+class MachineTime:
+    """On how many GPUs of which kind a model was trained, and for how many days."""
+
+    gpu: str
+    n_gpus: int
+    days: float
+
+
+# The Transformer's: section 5.2. The others': tables 2 and 3 of Shazeer et al. 2017, which give
+# GNMT's too. Where no source at hand has the time, there is no entry.
+MACHINE_TIMES: dict[tuple[str, Pair], MachineTime] = {
+    ("GNMT + RL", "en-de"): MachineTime("K80", 96, 1.0),
+    ("GNMT + RL", "en-fr"): MachineTime("K80", 96, 6.0),
+    ("MoE", "en-de"): MachineTime("K40", 64, 1.0),
+    ("MoE", "en-fr"): MachineTime("K40", 64, 6.0),
+    ("Transformer (base)", "en-de"): MachineTime("P100", 8, 0.5),
+    ("Transformer (big)", "en-de"): MachineTime("P100", 8, 3.5),
+}

@@ -22,7 +22,7 @@ FLOORS = {
     "what is done with a model": "weights decoding training head_measures",
     "texts, and what comes of them": "data translation evaluation tables results shipped",
     "pictures": "figures widgets",
-    "experiments": "tasks runs",
+    "experiments": "tasks runs ablation",
     "the command line": "options cli __main__",
 }
 FLOOR = {name: n for n, names in enumerate(FLOORS.values(), 1) for name in names.split()}

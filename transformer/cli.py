@@ -10,6 +10,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from transformer.ablation import RESULTS, Sizes, chosen_rows, sweep
 from transformer.data.parallel import DataError, ParallelText, lines_of, read_lines
 from transformer.decoding import sample
 from transformer.devices import NotEnoughMemoryError
@@ -52,6 +53,7 @@ app = typer.Typer(
 )
 
 DATA = all_data_settings(TASKS)
+SIZES = settings_of(Sizes)
 SAMPLING = {
     **{name: settings_of(sample)[name] for name in ("temperature", "top_k", "top_p")},
     "seed": settings_of(Translator.sample)["seed"],
@@ -251,6 +253,46 @@ def average(
     _say(f"Score it: python -m transformer evaluate {folder}")
 
 
+@app.command()
+@with_options(options(SIZES, "What a run is"))
+def ablate(
+    row: Annotated[
+        list[str] | None,
+        typer.Argument(help="Rows, such as A1 or pre_norm; all by default.", show_default=False),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(help="Folder for a file a run, and ablations.json with all of them.")
+    ] = Path("runs", "ablations"),
+    seeds: Annotated[int, typer.Option(help="Runs of each row.", min=1)] = 5,
+    processes: Annotated[
+        int, typer.Option(help="Runs at once; the GPUs are dealt out to them.", min=1)
+    ] = 1,
+    only_list: Annotated[bool, typer.Option("--list", help="Say which rows there are.")] = False,
+    device: Device = None,
+    **given: Any,
+) -> None:
+    """Train small models that differ in one thing, as the paper's Table 3 does, and beyond it.
+
+    Each run trains on a few sentences of toy German and is judged by others. The same command goes
+    on where it was stopped, by whatever means.
+    """
+    rows = chosen_rows(row or [])
+    if only_list:
+        for name, each in rows.items():
+            _say(f"{name:<14} {each.about}")
+        return
+    with called_options(SIZES):
+        sizes = Sizes(**{name: value for name, value in given.items() if value is not None})
+    try:
+        result = sweep(
+            rows, seeds, sizes, out, processes=processes, device=device, say=_say_at_once
+        )
+    except KeyboardInterrupt:
+        _say("Stopped. The same command goes on from there.")
+        raise typer.Exit(130) from None
+    _say(f"{len(result['runs'])} runs are in {out / RESULTS}")
+
+
 def _check_data(task: str, given: Collection[str], needed: Iterable[str]) -> None:
     """Refuse what a task cannot use of what is said about its data, and ask for what it needs."""
     usable, parameters = data_settings(kind_of(task)), signature(kind_of(task).build).parameters
@@ -309,6 +351,12 @@ def _score(
 def _say(line: str) -> None:
     """Print a line, in which names and text of strangers may stand."""
     typer.echo(printable(line))
+
+
+def _say_at_once(line: str) -> None:
+    """Print a line of one of several processes, which may be killed before it prints another."""
+    _say(line)
+    sys.stdout.flush()
 
 
 # What is raised with a sentence for the user.

@@ -1,0 +1,153 @@
+"""One run: a row's model, trained on a few sentences of toy German, and how well it then does."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from transformer.ablation.rows import BASE, Row
+from transformer.config import TransformerConfig
+from transformer.data.toy_german import SentencePair, toy_german, vocabulary
+from transformer.model import Transformer
+from transformer.runtime import provenance
+from transformer.text import WordTokenizer
+from transformer.training import Trainer, TrainingConfig, TrainingError, noam_rate, validation_loss
+from transformer.training.loop import CHECKPOINT
+from transformer.training.schedule import linear_cooldown
+from transformer.translation import Translator
+from transformer.variants import build
+
+TESTS = ("test_combinations", "test_longer")
+RECIPE = {"max_tokens": 512, "warmup": 125, "factor": 0.3, "cooldown": 0.5, "clip": 1.0}
+CHECKPOINT_EVERY = 100  # steps
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What all runs of a table share.
+
+    Args:
+        sentences: how many sentences of toy German a run trains on; each seed draws its own.
+        test_sentences: how many it is judged by, of unseen combinations and of greater length each.
+        steps: updates of the weights.
+    """
+
+    sentences: int = 1000
+    test_sentences: int = 500
+    steps: int = 500
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if value < 1:
+                raise ValueError(f"{name} ({value}) must be at least 1")
+
+
+class WithoutWarmUp(Trainer):
+    """Training at the highest rate of the schedule until it would begin to fall (section 5.3)."""
+
+    @property
+    def rate(self) -> float:
+        """The learning rate of the current step."""
+        c = self.config
+        step = max(self.step, c.warmup)
+        rate = noam_rate(step, self.model.config.d_model, c.warmup, c.factor)
+        return rate * linear_cooldown(self.step, c.steps, c.cooldown)
+
+
+def settings_of_run(row: Row, sizes: Sizes) -> dict[str, Any]:
+    """All that decides what a run of a row finds, but for its seed; ready for JSON."""
+    return {
+        **asdict(sizes),
+        "model": {**BASE, **row.model},
+        "training": {**RECIPE, "label_smoothing": 0.1, **row.training},
+        "variants": [*row.variants],
+        "warm_up": row.warm_up,
+    }
+
+
+def tokenizer() -> WordTokenizer:
+    """The words of toy German and of its English, in one vocabulary."""
+    german, english = vocabulary()
+    return WordTokenizer([*german, *english])
+
+
+def build_row(row: Row, seed: int) -> Transformer:
+    """The row's model, its weights drawn with the seed."""
+    size = tokenizer().vocab_size
+    config = TransformerConfig(size, size, **{**BASE, **row.model})
+    torch.manual_seed(seed)
+    return build(config, *row.variants)
+
+
+def run_row(
+    row: Row,
+    seed: int,
+    sizes: Sizes,
+    *,
+    device: torch.device | str = "cpu",
+    folder: Path | None = None,
+    show_progress: bool = False,
+) -> dict[str, Any]:
+    """Train a row's model and judge it.
+
+    The seed draws the sentences, the first weights, the order of the data and dropout.
+
+    Args:
+        folder: keeps the training's state, from which a run that was killed goes on.
+
+    Returns:
+        parameters, seconds, and for each test set loss (nats per token of the reference, without
+        label smoothing), perplexity, BLEU of greedy translations and the share that is exact;
+        or, where the training came to an end before, why it `failed`.
+    """
+    corpus = toy_german(sizes.sentences, 0, sizes.test_sentences, seed)
+    words, model = tokenizer(), build_row(row, seed)
+    settings = settings_of_run(row, sizes)["training"]
+    training = TrainingConfig(
+        **settings,
+        steps=sizes.steps,
+        seed=seed,
+        log_every=CHECKPOINT_EVERY,
+        checkpoint_every=CHECKPOINT_EVERY,
+    )
+    trainer = (Trainer if row.warm_up else WithoutWarmUp)(
+        model,
+        [(words.ids(pair.source), words.ids(pair.target)) for pair in corpus.train],
+        training,
+        device=device,
+        run_dir=folder,
+        show_progress=show_progress,
+    )
+    if folder is not None and (folder / CHECKPOINT).exists():
+        trainer.resume(folder / CHECKPOINT)
+    result: dict[str, Any] = {"parameters": model.n_parameters()}
+    try:
+        metrics = trainer.train()
+    except TrainingError as error:
+        result["failed"] = str(error)
+    else:
+        result |= {
+            "seconds": metrics[-1]["seconds"],
+            "training_loss": round(metrics[-1]["loss"], 4),
+        }
+        result |= {name: judge(model, words, getattr(corpus, name)) for name in TESTS}
+    return {**result, "record": provenance(trainer.device)}
+
+
+def judge(
+    model: Transformer, words: WordTokenizer, pairs: Sequence[SentencePair]
+) -> dict[str, float]:
+    """Loss and perplexity of the references, BLEU and exactness of the model's translations."""
+    ids = [(words.ids(pair.source), words.ids(pair.target)) for pair in pairs]
+    loss = validation_loss(model, ids, smoothing=0.0)
+    sources = [" ".join(pair.source) for pair in pairs]
+    references = [" ".join(pair.target) for pair in pairs]
+    scores = Translator(model, words).evaluate(sources, references)
+    return {
+        "loss": round(loss["valid_nll"], 4),
+        "perplexity": round(loss["perplexity"], 3),
+        "bleu": round(scores.bleu, 2),
+        "exact": round(scores.exact, 4),
+    }

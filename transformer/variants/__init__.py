@@ -1,12 +1,13 @@
 """What has changed in Transformers since the paper: each change by itself, beside the core.
 
 The model of `transformer.model` stays the paper's. A variant replaces parts of a model that has
-just been built; training and searching do not notice. Pre-norm is a setting of the core.
+just been built; training and searching do not notice. Pre-norm is a setting of the core. Those in
+`without` take an idea of the paper out, to see what it was good for.
 """
 
 from transformer.config import TransformerConfig
 from transformer.model import Transformer
-from transformer.variants import decoder_only, gated, grouped, rms_norm, rotary
+from transformer.variants import decoder_only, gated, grouped, rms_norm, rotary, without
 from transformer.variants.variant import Variant
 
 # In the order in which they are applied: a stack is put together from parts that are replaced
@@ -19,6 +20,7 @@ VARIANTS: dict[str, Variant] = {
         grouped.MULTI_QUERY,
         grouped.TWO_GROUPS,
         rotary.VARIANT,
+        *without.VARIANTS,
         decoder_only.VARIANT,
     )
 }

@@ -13,6 +13,7 @@ from typing import Any
 from transformer.tasks.copying import copy_splits, copy_task
 from transformer.tasks.corpora import LARGE, SMALL, iwslt_task, text_task
 from transformer.tasks.multi30k import multi30k_splits, multi30k_task
+from transformer.tasks.start import Start
 from transformer.tasks.task import (
     Recipe,
     Settings,
@@ -32,6 +33,7 @@ __all__ = [
     "Recipe",
     "Settings",
     "Splits",
+    "Start",
     "Task",
     "TaskKind",
     "build_task",

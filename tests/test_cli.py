@@ -198,7 +198,7 @@ def test_a_line_that_is_too_long_to_draw_for_is_named_as_in_a_search(copy_run: P
         (["train", "copy", "--max-len", "8", "--steps", "1"], "max_len"),
         (["train", "copy", "--preset", "A9"], "unknown preset 'A9'; choose one of base, big"),
         (["train", "copy", "--config", "nowhere.json"], "could not read nowhere.json"),
-        (["train", "--steps", "1"], "name a task: copy, toy, multi30k"),
+        (["train", "--steps", "1"], "name a task: copy, parsing, toy, multi30k"),
         (["train", "copy", "--norm", "both"], "norm ('both') must be one of"),
         (["train", "copy", "--device", "abacus"], "unknown device 'abacus'"),
         (["train", "copy", "--data", "."], "makes its own data"),
@@ -462,7 +462,7 @@ def test_a_row_of_table_3_brings_its_label_smoothing_and_options_override_it(tmp
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("task: paint", "unknown task 'paint'; choose one of copy, toy"),
+        ("task: paint", "unknown task 'paint'; choose one of copy, parsing, toy"),
         ("task: copy\ncolour: red", "colour is no setting; there are task, data, config, training"),
         (
             "task: copy\ntraining: {stepz: 3}",
@@ -501,7 +501,7 @@ def test_a_run_of_an_unknown_task_is_not_scored(copy_run: Path, tmp_path) -> Non
     (tmp_path / "config.json").write_text(json.dumps({**config, "task": "paint"}))
     done = run("evaluate", str(tmp_path))
     assert done.returncode == 1
-    assert "unknown task 'paint'; choose one of copy, toy, multi30k" in done.stderr
+    assert "unknown task 'paint'; choose one of copy, parsing, toy, multi30k" in done.stderr
     assert run("translate", str(tmp_path), stdin="1 2\n").returncode == 0
 
 

@@ -1,10 +1,10 @@
-"""The paper's Table 2 as data: whole, and consistent with itself where it can be."""
+"""The paper's Tables 2 and 4 as data: whole, and consistent with themselves where they can be."""
 
 from pathlib import Path
 
 import pytest
 
-from transformer.paper import MACHINE_TIMES, PAIRS, SUSTAINED, TABLE_2, Pair
+from transformer.paper import MACHINE_TIMES, PAIRS, SUSTAINED, TABLE_2, TABLE_4, Pair
 
 BIBLIOGRAPHY = Path(__file__).parents[1] / "book/references.bib"
 
@@ -38,3 +38,15 @@ def test_the_machine_times_give_the_printed_costs(name: str, pair: Pair) -> None
     time = MACHINE_TIMES[name, pair]
     flops = time.days * 24 * 3600 * time.n_gpus * SUSTAINED[time.gpu]
     assert f"{flops:.1e}" == f"{TABLE_2[name].flops[pair]:.1e}"
+
+
+def test_table_4_has_the_papers_twelve_parsers_in_its_order() -> None:
+    text = BIBLIOGRAPHY.read_text(encoding="utf-8")
+    assert [row.f1 for row in TABLE_4] == [
+        *(88.3, 90.4, 90.4, 91.7, 91.3),  # WSJ only
+        *(91.3, 91.3, 92.1, 92.1, 92.7, 93.0, 93.3),
+    ]
+    assert [row.training for row in TABLE_4].count("WSJ only, discriminative") == 5
+    assert [i for i, row in enumerate(TABLE_4) if row.name.startswith("Transformer")] == [4, 9]
+    for row in TABLE_4:
+        assert f"{{{row.cite}," in text, row.name

@@ -18,7 +18,6 @@ from transformer.files import FileError
 from transformer.options import (
     MODEL,
     TRAINING,
-    Chosen,
     all_data_settings,
     called_options,
     data_settings,
@@ -40,7 +39,7 @@ from transformer.runs import (
 )
 from transformer.runtime import pick_device
 from transformer.settings import settings_of
-from transformer.tasks import TASKS, Start, chosen_split, fetch_data, kind_of, splits_of_run
+from transformer.tasks import TASKS, Judge, chosen_split, fetch_data, kind_of, splits_of_run
 from transformer.terminal import printable, printable_lines
 from transformer.training import TrainingError, why_ended
 from transformer.training.distributed import first_goes_ahead, is_first, process_group
@@ -120,12 +119,6 @@ def train(
         str | None,
         typer.Option(help="The model's settings: tiny, base, big, or a row of Table 3: A1 to E."),
     ] = None,
-    start: Annotated[
-        Path | None,
-        typer.Option(
-            help="Begin with the weights and sizes of another model: the folder of a run or model."
-        ),
-    ] = None,
     resume: Annotated[bool, typer.Option(help="Go on with the run in the folder.")] = False,
     evaluate_on: Annotated[str | None, typer.Option(help="Split to score meanwhile.")] = None,
     evaluate_sentences: Annotated[int, typer.Option(help="So many of its sentences.", min=1)] = 200,
@@ -137,8 +130,6 @@ def train(
     chosen = from_command_line(task, given)
     chosen = chosen.over(from_preset(preset)) if preset else chosen
     chosen = chosen.over(from_file(config)) if config else chosen
-    begin = Start.load(start) if start else None
-    chosen = chosen.over(Chosen(model=begin.sizes)) if begin else chosen
     if chosen.task is None:
         raise typer.BadParameter(f"name a task: {', '.join(TASKS)}")
     build = kind_of(chosen.task).build
@@ -146,7 +137,6 @@ def train(
     chosen_device = pick_device(device)
     with first_goes_ahead():
         built = build(**chosen.data, model=chosen.model, training=chosen.training)
-    built = built.starting_from(begin) if begin else built
     for line in _describe_data(built.metadata) if is_first() else ():
         _say(line)
     out = out or Path("runs", chosen.task)
@@ -162,7 +152,7 @@ def train(
         return
     parameters = translator.model.n_parameters()
     _say(f"{why_ended(metrics, built.training)}; {parameters:,} parameters in {out}")
-    for line in _score(translator, built.splits if score else {}, out):
+    for line in _score(translator, built.splits if score else {}, built.judge, out):
         _say(line)
     example = built.tokenizer.decode(min(([*source] for source, _ in built.pairs[:50]), key=len))
     example = printable(example)
@@ -224,13 +214,18 @@ def evaluate(
     max_tokens: MaxTokens = 4096,
     device: Device = None,
 ) -> None:
-    """Score a run on its task's test data: BLEU and chrF with their signatures, exact matches."""
+    """Score a run on its task's test data.
+
+    Translations by BLEU and chrF, with their signatures, and by exact matches; parses by bracketing
+    precision, recall and F1.
+    """
     translator, config = load_run(run, pick_device(device))
     given = ["data_path"] if data_path else []
     _check_data(config["task"], given, needed=["data_path"])
     splits = splits_of_run(config, data_path)
     splits = {name: chosen_split(splits, name) for name in split or splits}
-    for line in _score(translator, splits, run, beam, length_penalty, max_tokens):
+    judge = kind_of(config["task"]).judge
+    for line in _score(translator, splits, judge, run, beam, length_penalty, max_tokens):
         _say(line)
 
 
@@ -333,6 +328,7 @@ def _describe_data(metadata: Mapping[str, Any]) -> Iterable[str]:
 def _score(
     translator: Translator,
     splits: Mapping[str, ParallelText],
+    judge: Judge,
     run: Path,
     beam: int = 1,
     length_penalty: float = 0.6,
@@ -342,20 +338,13 @@ def _score(
     if splits:
         read_scores(run)  # what could not be kept is not computed
     for name, text in splits.items():
-        scores = translator.evaluate(
-            text.source,
-            text.target,
-            beam_size=beam,
-            length_penalty=length_penalty,
-            max_tokens=max_tokens,
+        outputs = translator.translate(
+            text.source, beam_size=beam, length_penalty=length_penalty, max_tokens=max_tokens
         )
+        scores = judge(text.source, outputs, text.target)
         name = score_name(name, beam, length_penalty)
         keep_scores(run, name, scores.to_dict())
-        yield (
-            f"{name}: BLEU {scores.bleu:.1f}, chrF {scores.chrf:.1f}, "
-            f"{scores.exact:.1%} of {scores.n_sentences} exact "
-            f"(BLEU {scores.signature}; chrF {scores.chrf_signature})"
-        )
+        yield f"{name}: {scores}"
 
 
 def _say(line: str) -> None:

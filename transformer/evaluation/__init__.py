@@ -1,5 +1,12 @@
-"""How good translations are: corpus scores with their intervals, and features of errors."""
+"""How good outputs are: scores of translations with their intervals, features of errors, parses."""
 
+from transformer.evaluation.bracketing import (
+    MARKS,
+    Bracketing,
+    Brackets,
+    bracket_counts,
+    bracketing,
+)
 from transformer.evaluation.errors import RULES, error_features, repetitions, words_of
 from transformer.evaluation.scorers import compounds_apart, scored_in_many_ways
 from transformer.evaluation.scores import (
@@ -12,10 +19,15 @@ from transformer.evaluation.scores import (
 )
 
 __all__ = [
+    "MARKS",
     "RULES",
+    "Bracketing",
+    "Brackets",
     "Interval",
     "Scores",
     "bleu_counts",
+    "bracket_counts",
+    "bracketing",
     "compare",
     "compounds_apart",
     "error_features",

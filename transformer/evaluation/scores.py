@@ -40,6 +40,13 @@ class Scores:
             "n_sentences": self.n_sentences,
         }
 
+    def __str__(self) -> str:
+        """One line for a terminal."""
+        return (
+            f"BLEU {self.bleu:.1f}, chrF {self.chrf:.1f}, {self.exact:.1%} of {self.n_sentences} "
+            f"exact (BLEU {self.signature}; chrF {self.chrf_signature})"
+        )
+
 
 @dataclass(frozen=True)
 class Interval:

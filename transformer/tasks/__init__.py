@@ -13,8 +13,9 @@ from typing import Any
 from transformer.tasks.copying import copy_splits, copy_task
 from transformer.tasks.corpora import LARGE, SMALL, iwslt_task, text_task
 from transformer.tasks.multi30k import multi30k_splits, multi30k_task
-from transformer.tasks.start import Start
+from transformer.tasks.parsing import TREES, parsing_splits, parsing_task
 from transformer.tasks.task import (
+    Judge,
     Recipe,
     Settings,
     Splits,
@@ -30,10 +31,11 @@ __all__ = [
     "SMALL",
     "TASKS",
     "TOY_PAIRS",
+    "TREES",
+    "Judge",
     "Recipe",
     "Settings",
     "Splits",
-    "Start",
     "Task",
     "TaskKind",
     "build_task",
@@ -45,6 +47,8 @@ __all__ = [
     "kind_of",
     "multi30k_splits",
     "multi30k_task",
+    "parsing_splits",
+    "parsing_task",
     "splits_of_run",
     "text_task",
     "toy_german_splits",

@@ -5,15 +5,15 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 
 from transformer.batching import TokenPair, token_batches
 from transformer.config import TransformerConfig
 from transformer.data.parallel import ParallelText
+from transformer.evaluation import score
 from transformer.model import Transformer
-from transformer.tasks.start import Start
 from transformer.text import Tokenizer
 from transformer.training import TrainingConfig, validation_loss
 from transformer.translation import Translator
@@ -28,6 +28,25 @@ Splits = dict[str, ParallelText]
 ANY_SIZE = 1000  # of a vocabulary, where the settings are looked at without one
 
 
+@runtime_checkable
+class Verdict(Protocol):
+    """How good a set of outputs is: numbers for a file, and as a string one line for a terminal."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers, ready for JSON."""
+
+
+# From the sentences, the model's outputs and the references, one of each.
+Judge = Callable[[Sequence[str], Sequence[str], Sequence[str]], Verdict]
+
+
+def as_translations(
+    sentences: Sequence[str], outputs: Sequence[str], references: Sequence[str]
+) -> Verdict:
+    """BLEU and chrF, for which the sentences themselves do not matter."""
+    return score(outputs, references)
+
+
 @dataclass(frozen=True)
 class Task:
     """Something to learn, and how.
@@ -40,7 +59,7 @@ class Task:
         config: the model's settings.
         training: the training's settings.
         metadata: where its data come from and what was dropped of them; ready for JSON.
-        start: the model whose weights it begins with; None draws them.
+        judge: says how good the outputs are.
     """
 
     name: str
@@ -50,37 +69,25 @@ class Task:
     config: TransformerConfig
     training: TrainingConfig
     metadata: dict[str, Any] = field(default_factory=dict)
-    start: Start | None = None
-
-    def starting_from(self, start: Start) -> "Task":
-        """The same task for a model that begins with another one's weights.
-
-        Raises:
-            ValueError: its sizes or its tokens do not fit.
-        """
-        start.require_fitting(self.config, self.tokenizer)
-        return replace(self, start=start)
+    judge: Judge = as_translations
 
     def build_model(self) -> Transformer:
-        """A fresh model, its weights drawn with the training's seed, or taken from the start.
+        """A fresh model, its weights drawn with the training's seed.
 
         Raises:
             ValueError: this machine has too little memory to train it.
         """
         require_memory(self.config)
         torch.manual_seed(self.training.seed)
-        model = Transformer(self.config)
-        if self.start is not None:
-            self.start.hand_over(model, self.tokenizer)
-        return model
+        return Transformer(self.config)
 
     def evaluator(
         self, split: str | None = None, n_sentences: int = 200
     ) -> Callable[[Transformer], dict[str, Any]]:
         """For the trainer: scores on the first sentences of a split (the first one if None).
 
-        BLEU of the translations, and loss and perplexity of the references: those of them that
-        are short enough for the model.
+        What the task's judge says of the outputs, and loss and perplexity of the references: those
+        of them that are short enough for the model.
         """
         split = split or next(iter(self.splits))
         text = chosen_split(self.splits, split)
@@ -89,7 +96,8 @@ class Task:
         pairs = [pair for pair in pairs if max(map(len, pair)) < self.config.max_len]
 
         def evaluate(model: Transformer) -> dict[str, Any]:
-            scores = Translator(model, self.tokenizer).evaluate(sources, references)
+            outputs = Translator(model, self.tokenizer).translate(sources)
+            scores = self.judge(sources, outputs, references)
             loss = validation_loss(model, pairs, smoothing=self.training.label_smoothing)
             return {"split": split, **scores.to_dict(), **loss}
 
@@ -138,6 +146,7 @@ class TaskKind:
         level: the book's steps of reality, 1 for random symbols; tasks are listed in this order.
         fetch: downloads the data into a folder (None: the user's cache) and returns what `--data`
             takes; None where there is nothing to download.
+        judge: says how good a run's outputs are; the same one that its task has.
     """
 
     build: Callable[..., Task]
@@ -145,6 +154,7 @@ class TaskKind:
     expect: str
     level: int
     fetch: Callable[[Path | None], Path] | None = None
+    judge: Judge = as_translations
 
 
 def require_memory(config: TransformerConfig) -> None:
@@ -190,6 +200,7 @@ def build_task(
     model_settings: Settings | None = None,
     training_settings: Settings | None = None,
     metadata: dict[str, Any] | None = None,
+    judge: Judge = as_translations,
 ) -> Task:
     """A task, its training pairs encoded where they are text.
 
@@ -209,6 +220,7 @@ def build_task(
         config=TransformerConfig.tiny(src_vocab_size=tokenizer.vocab_size, **settings),
         training=_training_config(pairs, _chosen(recipe.training, training_settings or {})),
         metadata=metadata or {},
+        judge=judge,
     )
 
 

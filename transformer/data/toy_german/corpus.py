@@ -2,12 +2,13 @@
 
 import random
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from transformer.data.toy_german import english, german
 from transformer.data.toy_german.sampling import sample
 from transformer.data.toy_german.syntax import Sentence, Word, combinations, features
+from transformer.text.trees import Tree, leaves, linearised
 
 MIN_WORDS, MAX_WORDS = 4, 24
 TRAIN_MAX_WORDS = 16
@@ -22,7 +23,8 @@ class SentencePair:
     sentences has a link, except German commas where English writes none. Links may be many to
     many: "im" belongs to "in" and "the", "hat" and "gesehen" to "saw", "vor" to "in front of".
     `features` names what the sentence shows (`FEATURES` lists the names), `combinations` its pairs
-    of (verb, noun of the object) and (adjective, noun), as dictionary forms.
+    of (verb, noun of the object) and (adjective, noun), as dictionary forms. `brackets` is the tree
+    of the English sentence as `text.trees` writes it.
     """
 
     source: tuple[str, ...]
@@ -30,6 +32,7 @@ class SentencePair:
     alignment: frozenset[tuple[int, int]]
     features: frozenset[str]
     combinations: frozenset[tuple[str, str]] = frozenset()
+    brackets: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,9 +74,10 @@ def generate(
         )
     while True:
         plan = sample(rng)
-        source, target = german.sentence(plan), english.sentence(plan)
-        if min_words <= len(source) <= max_words and MIN_WORDS <= len(target) <= max_words:
-            return _pair(plan, source, target)
+        source, tree = german.sentence(plan), english.sentence(plan)
+        n_target = sum(1 for _ in leaves(tree))
+        if min_words <= len(source) <= max_words and MIN_WORDS <= n_target <= max_words:
+            return _pair(plan, source, tree)
 
 
 def toy_german(
@@ -95,17 +99,10 @@ def toy_german(
     ) -> list[SentencePair]:
         rng = random.Random(f"{name} {seed}")
         pairs: list[SentencePair] = []
-        attempts = 0
-        while len(pairs) < size:
-            attempts += 1
-            if attempts > 1_000 + 100 * size:
-                raise ValueError(
-                    f"{size} sentences for {name} cannot be found: n_train ({n_train}) is too "
-                    "small for its words to make up others, or the size too large"
-                )
-            pair = generate(rng, **lengths)
-            if pair.source in seen or not wanted(pair):
-                continue
+        found = draw_pairs(
+            rng, name, size, n_train, lambda p: p.source not in seen and wanted(p), **lengths
+        )
+        for pair in found:
             seen.add(pair.source)
             pairs.append(pair)
         return pairs
@@ -139,7 +136,35 @@ def toy_german(
     )
 
 
-def _pair(plan: Sentence, source: list[Word], target: list[Word]) -> SentencePair:
+def draw_pairs(
+    rng: random.Random,
+    name: str,
+    size: int,
+    n_train: int,
+    wanted: Callable[[SentencePair], bool],
+    **lengths: int,
+) -> Iterator[SentencePair]:
+    """So many random pairs of a kind, one at a time; `lengths` go to `generate`.
+
+    Raises:
+        ValueError: they are not to be found; the message names the split and its sizes.
+    """
+    found, attempts = 0, 0
+    while found < size:
+        attempts += 1
+        if attempts > 1_000 + 100 * size:
+            raise ValueError(
+                f"{size} sentences for {name} cannot be found: n_train ({n_train}) is too "
+                "small for its words to make up others, or the size too large"
+            )
+        pair = generate(rng, **lengths)
+        if wanted(pair):
+            found += 1
+            yield pair
+
+
+def _pair(plan: Sentence, source: list[Word], tree: Tree[Word]) -> SentencePair:
+    target = list(leaves(tree))
     positions: dict[object, list[int]] = {}
     for i, (_, units) in enumerate(source):
         for unit in units:
@@ -156,4 +181,5 @@ def _pair(plan: Sentence, source: list[Word], target: list[Word]) -> SentencePai
         alignment=frozenset(links),
         features=features(plan),
         combinations=combinations(plan),
+        brackets=" ".join(linearised(tree)),
     )

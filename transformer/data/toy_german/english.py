@@ -1,9 +1,18 @@
-"""English spelling of a sentence: subject, verb, object, and the help of do.
+"""English spelling of a sentence: subject, verb, object, and the help of do, as a tree.
 
 German present becomes the simple present, the German perfect (of sein, haben and modal verbs: the
 preterite) the simple past. Time and place go to the end, wherever they stand in German, except
 that an adverb which opens the German sentence opens the English one too.
+
+The grammar writes constituents, and a sentence is the words of its tree. Labels are the Penn
+Treebank's (Marcus et al. 1993), and so are most shapes; where it would leave a trace of something
+that has moved (whom does he see _), here is nothing, as in the trees that parsers learn from.
+Two shapes are simpler: a preposition of several words is one flat part, and a clause with
+because, although or when is a part of the sentence, where a clause with that or whether is the
+verb's.
 """
+
+from collections.abc import Iterable
 
 from transformer.data.toy_german import lexicon
 from transformer.data.toy_german.syntax import (
@@ -16,76 +25,96 @@ from transformer.data.toy_german.syntax import (
     Sentence,
     Word,
 )
+from transformer.text.trees import Tree
+
+Constituent = Tree[Word]
+Part = Word | Constituent
+
+CLAUSES, QUESTIONS = ("S", "SBAR"), ("SQ", "SBARQ", "WHNP", "WHPP", "WHADVP")
+LABELS = (*CLAUSES, *QUESTIONS, "NP", "VP", "PP", "ADJP", "ADVP", "PRT")
 
 
-def sentence(plan: Sentence) -> list[Word]:
-    """The words of the whole sentence; a comma only behind a subordinate clause in front."""
-    words = clause_words(plan.main)
-    if plan.subordinate is not None:
-        opening: Word = (lexicon.CONJUNCTIONS[plan.conjunction], ((plan, "conjunction"),))
-        subordinate = [opening, *clause_words(plan.subordinate)]
-        if plan.subordinate_first:
-            words = [*subordinate, (",", ((plan, "comma"),)), *words]
-        else:
-            words = [*words, *subordinate]
-    return [*words, ("?" if plan.main.asks else ".", ((plan, "mark"),))]
+def sentence(plan: Sentence) -> Constituent:
+    """The tree of the whole sentence; a comma only behind a subordinate clause in front."""
+    mark: Word = ("?" if plan.main.asks else ".", ((plan, "mark"),))
+    if plan.subordinate is None:
+        return _closed(clause_tree(plan.main), mark)
+    opening: Word = (lexicon.CONJUNCTIONS[plan.conjunction], ((plan, "conjunction"),))
+    subordinate = Tree("SBAR", (opening, clause_tree(plan.subordinate)))
+    if plan.subordinate_first:
+        label, parts = clause_tree(plan.main)
+        return Tree(label, (subordinate, (",", ((plan, "comma"),)), *parts, mark))
+    if plan.main.verb.frame == "clause":  # he says that ...
+        return _closed(clause_tree(plan.main, said=subordinate), mark)
+    return _closed(clause_tree(plan.main), subordinate, mark)
 
 
-def clause_words(clause: Clause) -> list[Word]:
-    """A clause: opening word, subject, verb, objects, place, time."""
+def clause_tree(clause: Clause, said: Constituent | None = None) -> Constituent:
+    """A clause: opening word, subject, verb, objects, place, time; `said` is the verb's clause."""
     subject: Phrase = clause.subject
-    recipient, theme = clause.recipient, clause.theme
+    recipient, theme, place = clause.recipient, clause.theme, clause.place
     if clause.verb.frame == "like":
         if clause.recipient is None:
             raise ValueError("gefallen needs a recipient, the one who likes")
         subject, recipient, theme = clause.recipient, None, clause.subject
     inverted = clause.asks and not isinstance(subject, QuestionWord)
     helper, verb = _verb(clause, subject, needs_do=clause.negated or inverted)
-
-    front: list[Word] = []
-    if clause.adverb is not None and clause.front == "adverb":
-        front = [(clause.adverb.english, ((clause, "adverb"),))]
-    elif clause.question is not None and clause.front == "question":
-        front = phrase(clause.question, subject=False)
-    moved = [part for part in (recipient, theme) if part is not None and _opens(part)]
-    front += [word for part in moved for word in phrase(part, subject=False)]
-    place = clause.place
-    if place is not None and _opens(place.phrase):
-        front += _place(place)
-
-    words = [*front, *(helper if inverted else [])]
-    words += phrase(subject, subject=True)
-    words += helper if not inverted else []
     if clause.negated and helper[0][0] == "can":
-        words[-1] = ("cannot", (*helper[0][1], (clause, "not")))
-    elif clause.negated:
-        words.append(("not", ((clause, "not"),)))
+        helper = [("cannot", (*helper[0][1], (clause, "not")))]
+
+    front: list[Part] = []
+    if clause.question is not None and clause.front == "question":
+        front.append(Tree("WHADVP", phrase(clause.question, subject=False).parts))
+    moved = [part for part in (recipient, theme) if part is not None and _opens(part)]
+    front += [phrase(part, subject=False) for part in moved]
+    if place is not None and _opens(place.phrase):
+        front.append(_place(place))
+    named = [phrase(subject, subject=True)]
+    if _opens(subject):
+        front, named = [*front, *named], []
+
+    between: list[Part] = []  # after the first part of the verb
+    if clause.negated and helper[0][0] != "cannot":
+        between.append(("not", ((clause, "not"),)))
     if clause.adverb is not None and clause.front != "adverb" and clause.adverb.frequency:
-        words.append((clause.adverb.english, ((clause, "adverb"),)))
-    words += verb
+        between.append(_adverb(clause))
+
+    after: list[Part] = []
     if recipient is not None and recipient not in moved:
-        words += phrase(recipient, subject=False)
-    words += _theme_and_particle(clause, theme if theme not in moved else None)
+        after.append(phrase(recipient, subject=False))
+    after += _theme_and_particle(clause, theme if theme not in moved else None)
     if place is not None and not _opens(place.phrase):
-        words += _place(place)
+        after.append(_place(place))
     if clause.adjective is not None:
-        words.append((clause.adjective.english, ((clause, "adjective"),)))
+        adjective: Word = (clause.adjective.english, ((clause, "adjective"),))
+        after.append(Tree("ADJP", (adjective,)))
     if clause.adverb is not None and clause.front != "adverb" and not clause.adverb.frequency:
-        words.append((clause.adverb.english, ((clause, "adverb"),)))
-    return words
+        after.append(_adverb(clause))
+    after += [said] if said is not None else []
+
+    rest = [_verb_phrase(verb, after)] if verb else after  # of is, there is no rest
+    if inverted:
+        parts: Iterable[Part] = (*helper, *named, *between, *rest)
+    elif helper:
+        parts = (*named, Tree("VP", (*helper, *between, *rest)))
+    else:
+        parts = (*named, *between, *rest)
+    if clause.adverb is not None and clause.front == "adverb":
+        parts = (_adverb(clause), *parts)
+    core = Tree("SQ" if clause.asks else "S", tuple(parts))
+    return Tree("SBARQ" if clause.asks else "SBAR", (*front, core)) if front else core
 
 
-def phrase(part: Phrase, *, subject: bool) -> list[Word]:
+def phrase(part: Phrase, *, subject: bool) -> Constituent:
     """A phrase with its relative clause, as a subject or elsewhere."""
     noun = ((part, "noun"),)
     if isinstance(part, PronounPhrase):
-        return [(part.pronoun.subject if subject else part.pronoun.object, noun)]
+        return Tree("NP", ((part.pronoun.subject if subject else part.pronoun.object, noun),))
     if isinstance(part, RelativePronoun):
-        if "person" not in part.noun.kinds:
-            return [("which", noun)]
-        return [("who" if subject else "whom", noun)]
+        person = "person" in part.noun.kinds
+        return Tree("WHNP", ((("who" if subject else "whom") if person else "which", noun),))
     if isinstance(part, QuestionWord):
-        return [(lexicon.QUESTION_WORDS[part.word][0 if subject else 1], noun)]
+        return Tree("WHNP", ((lexicon.QUESTION_WORDS[part.word][0 if subject else 1], noun),))
     words: list[Word] = []
     if part.adjective is not None:
         words.append((part.adjective.english, ((part, "adjective"),)))
@@ -95,7 +124,12 @@ def phrase(part: Phrase, *, subject: bool) -> list[Word]:
         article = "an" if words[0][0][0] in "aeiou" else "a"
     if article is not None:
         words.insert(0, (article, ((part, "determiner"),)))
-    return words + (clause_words(part.relative) if part.relative is not None else [])
+    whole = Tree("NP", tuple(words))
+    return Tree("NP", (whole, clause_tree(part.relative))) if part.relative is not None else whole
+
+
+def _closed(tree: Constituent, *last: Part) -> Constituent:
+    return Tree(tree.label, (*tree.parts, *last))
 
 
 def _opens(part: Phrase) -> bool:
@@ -103,10 +137,26 @@ def _opens(part: Phrase) -> bool:
     return isinstance(part, RelativePronoun | QuestionWord)
 
 
-def _place(place: Place) -> list[Word]:
+def _adverb(clause: Clause) -> Constituent:
+    if clause.adverb is None:
+        raise ValueError("the clause has no adverb")
+    return Tree("ADVP", ((clause.adverb.english, ((clause, "adverb"),)),))
+
+
+def _place(place: Place) -> Constituent:
     unit = ((place, "preposition"),)
     opening: list[Word] = [(word, unit) for word in place.relation.english]
-    return opening + phrase(place.phrase, subject=False)
+    label = "WHPP" if _opens(place.phrase) else "PP"
+    return Tree(label, (*opening, phrase(place.phrase, subject=False)))
+
+
+def _verb_phrase(verb: list[Word], after: list[Part]) -> Constituent:
+    """The verb with what follows it; of "wants to see" each word opens a phrase of its own."""
+    inner = Tree("VP", (verb[-1], *after))
+    if len(verb) == 1:
+        return inner
+    wanted, to = verb[:2]
+    return Tree("VP", (wanted, Tree("S", (Tree("VP", (to, inner)),))))
 
 
 def _verb(clause: Clause, subject: Phrase, *, needs_do: bool) -> tuple[list[Word], list[Word]]:
@@ -134,13 +184,15 @@ def _verb(clause: Clause, subject: Phrase, *, needs_do: bool) -> tuple[list[Word
     return helper, [(word, own if needs_do else (finite, *own))]
 
 
-def _theme_and_particle(clause: Clause, theme: Phrase | None) -> list[Word]:
+def _theme_and_particle(clause: Clause, theme: Phrase | None) -> list[Part]:
     """The direct object and a particle: looks for him, picks up the letter, picks him up."""
-    words = phrase(theme, subject=False) if theme is not None else []
+    found: list[Part] = [phrase(theme, subject=False)] if theme is not None else []
     if not clause.verb.english_particle:
-        return words
+        return found
     unit = (clause, "particle") if clause.verb.prefix else (clause, "verb")
     particle: Word = (clause.verb.english_particle, (unit,))
-    if clause.verb.particle_moves and isinstance(theme, PronounPhrase):
-        return [*words, particle]
-    return [particle, *words]
+    if not clause.verb.particle_moves:
+        return [Tree("PP", (particle, *found))]
+    if isinstance(theme, PronounPhrase):
+        return [*found, Tree("PRT", (particle,))]
+    return [Tree("PRT", (particle,)), *found]

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from transformer.data.toy_german import english, german, lexicon
 from transformer.data.toy_german.syntax import NounPhrase
+from transformer.text.trees import leaves
 
 
 def vocabulary() -> tuple[list[str], list[str]]:
@@ -12,7 +13,7 @@ def vocabulary() -> tuple[list[str], list[str]]:
     for phrase in _noun_phrases():
         for case in ("nom", "acc", "dat"):
             german_words.update(word for word, _ in german.phrase(phrase, case))
-        english_words.update(word for word, _ in english.phrase(phrase, subject=False))
+        english_words.update(word for word, _ in leaves(english.phrase(phrase, subject=False)))
     for adjective in lexicon.ADJECTIVES:
         german_words.add(adjective.name)
     for verb in lexicon.VERBS:

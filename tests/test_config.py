@@ -119,6 +119,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"dropout": 1.0}, "dropout (1.0) must be at least 0 and below 1"),
     ({"dropout": -0.1}, "dropout (-0.1) must be at least 0 and below 1"),
     ({"dropout": float("nan")}, "dropout (nan) must be at least 0 and below 1"),
+    ({"attention_dropout": 1.0}, "attention_dropout (1.0) must be at least 0 and below 1"),
+    ({"word_dropout": -0.1}, "word_dropout (-0.1) must be at least 0 and below 1"),
     ({"norm": "middle"}, "norm ('middle') must be one of 'post', 'pre'"),
     ({"positions": "none"}, "positions ('none') must be one of 'sinusoidal', 'learned'"),
     ({"tie": "both"}, "tie ('both') must be one of 'all', 'decoder', 'none'"),

@@ -148,3 +148,9 @@ def test_dropout_reaches_every_place_that_section_5_4_names_and_the_weights(norm
     assert [residual.dropout.p for residual in residuals] == [0.25] * 3
     assert layer.self_attention.dropout == layer.cross_attention.dropout == 0.25
     assert EncoderLayer(small_config(dropout=0.25)).self_attention.dropout == 0.25
+
+
+def test_the_weights_may_have_a_dropout_of_their_own() -> None:
+    layer = DecoderLayer(small_config(dropout=0.25, attention_dropout=0.0))
+    assert layer.self_attention.dropout == layer.cross_attention.dropout == 0.0
+    assert layer.feed_forward_residual.dropout.p == 0.25

@@ -255,6 +255,23 @@ def test_dropout_of_section_5_4_falls_on_the_sums_of_embeddings_and_positions() 
         assert (x == 0).double().mean().item() == pytest.approx(0.5, abs=0.05)
 
 
+def test_word_dropout_takes_whole_tokens_on_both_sides_and_leaves_their_positions() -> None:
+    model = small_model(word_dropout=0.4).train()  # dropout is 0
+    src, tgt = sentences([30]), sentences([30])
+    seen: list[Tensor] = []
+    for stack in (model.encoder, model.decoder):
+        stack.layers[0].register_forward_pre_hook(lambda _, args: seen.append(args[0]))
+    model(src, tgt)
+    for x, tokens, side in zip(seen, (src, tgt), ("src", "tgt"), strict=True):
+        vectors = x - getattr(model, f"{side}_positions").table[: tokens.size(1)]
+        kept = getattr(model, f"{side}_embedding")(tokens) / 0.6  # the others make up for it
+        dropped = (vectors.abs() < 1e-9).all(-1)
+        assert 0.2 < dropped.double().mean().item() < 0.6
+        same(vectors[~dropped], kept[~dropped])
+    model.eval()
+    same(model(src, tgt), model(src, tgt), 0.0)
+
+
 def test_evaluation_is_deterministic_and_training_is_not() -> None:
     model = small_model(dropout=0.3)
     src, tgt = sentences([5]), sentences([4])

@@ -18,6 +18,7 @@ from transformer.files import FileError
 from transformer.options import (
     MODEL,
     TRAINING,
+    Chosen,
     all_data_settings,
     called_options,
     data_settings,
@@ -39,7 +40,15 @@ from transformer.runs import (
 )
 from transformer.runtime import pick_device
 from transformer.settings import settings_of
-from transformer.tasks import TASKS, Judge, chosen_split, fetch_data, kind_of, splits_of_run
+from transformer.tasks import (
+    TASKS,
+    Judge,
+    Start,
+    chosen_split,
+    fetch_data,
+    kind_of,
+    splits_of_run,
+)
 from transformer.terminal import printable, printable_lines
 from transformer.training import TrainingError, why_ended
 from transformer.training.distributed import first_goes_ahead, is_first, process_group
@@ -119,6 +128,12 @@ def train(
         str | None,
         typer.Option(help="The model's settings: tiny, base, big, or a row of Table 3: A1 to E."),
     ] = None,
+    start: Annotated[
+        Path | None,
+        typer.Option(
+            help="Begin with the weights and sizes of another model: the folder of a run or model."
+        ),
+    ] = None,
     resume: Annotated[bool, typer.Option(help="Go on with the run in the folder.")] = False,
     evaluate_on: Annotated[str | None, typer.Option(help="Split to score meanwhile.")] = None,
     evaluate_sentences: Annotated[int, typer.Option(help="So many of its sentences.", min=1)] = 200,
@@ -130,6 +145,8 @@ def train(
     chosen = from_command_line(task, given)
     chosen = chosen.over(from_preset(preset)) if preset else chosen
     chosen = chosen.over(from_file(config)) if config else chosen
+    begin = Start.load(start) if start else None
+    chosen = chosen.over(Chosen(model=begin.sizes)) if begin else chosen
     if chosen.task is None:
         raise typer.BadParameter(f"name a task: {', '.join(TASKS)}")
     build = kind_of(chosen.task).build
@@ -137,6 +154,7 @@ def train(
     chosen_device = pick_device(device)
     with first_goes_ahead():
         built = build(**chosen.data, model=chosen.model, training=chosen.training)
+    built = built.starting_from(begin) if begin else built
     for line in _describe_data(built.metadata) if is_first() else ():
         _say(line)
     out = out or Path("runs", chosen.task)

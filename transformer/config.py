@@ -25,6 +25,8 @@ class TransformerConfig:
         d_k: width of a query or key in one head; d_model / n_heads when None.
         d_v: width of a value in one head; d_model / n_heads when None.
         dropout: P_drop of section 5.4.
+        attention_dropout: share of the attention weights dropped in training; P_drop when None.
+        word_dropout: share of the input tokens, on both sides, whose vectors are dropped whole.
         norm: "post" is the paper's LayerNorm(x + Sublayer(x)); "pre" is x + Sublayer(LayerNorm(x)).
         positions: sinusoids (section 3.5) or a learned table (Table 3, row E).
         tie: which matrices are one and the same. "all": both embeddings and the output
@@ -46,6 +48,8 @@ class TransformerConfig:
     d_k: int | None = None
     d_v: int | None = None
     dropout: float = 0.1
+    attention_dropout: float | None = None
+    word_dropout: float = 0.0
     norm: NormPlacement = "post"
     positions: Positions = "sinusoidal"
     tie: Tying = "all"
@@ -64,8 +68,10 @@ class TransformerConfig:
                     f"d_model ({self.d_model}) must be divisible by n_heads ({self.n_heads}), "
                     f"or give {name}"
                 )
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout ({self.dropout}) must be at least 0 and below 1")
+        for name in ("dropout", "attention_dropout", "word_dropout"):
+            share = getattr(self, name)
+            if share is not None and not 0 <= share < 1:
+                raise ValueError(f"{name} ({share}) must be at least 0 and below 1")
         _require_choice("norm", self.norm, NormPlacement)
         _require_choice("positions", self.positions, Positions)
         _require_choice("tie", self.tie, Tying)
@@ -94,6 +100,11 @@ class TransformerConfig:
     def value_width(self) -> int:
         """d_v: width of one head's values."""
         return self.d_model // self.n_heads if self.d_v is None else self.d_v
+
+    @property
+    def attention_share(self) -> float:
+        """The share of the attention weights that is dropped."""
+        return self.dropout if self.attention_dropout is None else self.attention_dropout
 
     @classmethod
     def preset(cls, name: str, **settings: Any) -> "TransformerConfig":

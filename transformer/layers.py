@@ -51,7 +51,7 @@ class Residual(nn.Module):
 
 def _attention(config: TransformerConfig) -> MultiHeadAttention:
     c = config
-    return MultiHeadAttention(c.d_model, c.n_heads, c.key_width, c.value_width, c.dropout)
+    return MultiHeadAttention(c.d_model, c.n_heads, c.key_width, c.value_width, c.attention_share)
 
 
 def _residual(config: TransformerConfig) -> Residual:

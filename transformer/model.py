@@ -75,6 +75,7 @@ class Transformer(nn.Module):
         self.src_positions = positions(c.max_len, c.d_model)
         self.tgt_positions = positions(c.max_len, c.d_model)
         self.dropout = nn.Dropout(c.dropout)
+        self.word_dropout = nn.Dropout1d(c.word_dropout)  # a word's vector stays or goes as a whole
         self.encoder = Encoder(c)
         self.decoder = Decoder(c)
         self.output = nn.Linear(c.d_model, c.tgt_vocab_size, bias=False)
@@ -119,7 +120,8 @@ class Transformer(nn.Module):
         self._check("source", src, self.config.src_vocab_size)
         if src_mask is None:
             src_mask = padding_mask(src, self.config.pad_id)  # (batch, 1, 1, src_len)
-        x = self.src_positions(self.src_embedding(src))  # (batch, src_len, d_model)
+        x = self.word_dropout(self.src_embedding(src))  # (batch, src_len, d_model)
+        x = self.src_positions(x)
         return self.encoder(self.dropout(x), src_mask)
 
     def decode(
@@ -144,7 +146,8 @@ class Transformer(nn.Module):
             src_mask = padding_mask(src, self.config.pad_id)  # (batch, 1, 1, src_len)
         if tgt_mask is None and cache is None:
             tgt_mask = target_mask(tgt, self.config.pad_id)  # (batch, 1, tgt_len, tgt_len)
-        x = self.tgt_positions(self.tgt_embedding(tgt), start)  # (batch, tgt_len, d_model)
+        x = self.word_dropout(self.tgt_embedding(tgt))  # (batch, tgt_len, d_model)
+        x = self.tgt_positions(x, start)
         return self.decoder(self.dropout(x), memory, src_mask, tgt_mask, cache)
 
     def logits(self, hidden: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch tgt_vocab"]:

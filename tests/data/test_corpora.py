@@ -10,6 +10,7 @@ from transformer.data.corpora import (
     iwslt_splits,
     text_corpus,
     text_splits,
+    with_more,
 )
 from transformer.data.iwslt import load_iwslt
 from transformer.data.parallel import DataError, ParallelText
@@ -210,3 +211,27 @@ def test_given_texts_validate_and_test_without_their_empty_lines(tmp_path):
 def test_text_must_be_named():
     with pytest.raises(DataError, match="name the text with --data"):
         text_corpus(None)
+
+
+def test_other_text_trains_too_and_judges_nothing(tmp_path):
+    place = folder_of(tmp_path / "16", release("16", None, {"TED.tst2013": 99, "TED.tst2014": 8}))
+    more = tmp_path / "captions"
+    more.mkdir()
+    (more / "train.de").write_text("Ein Hund .\n\nZwei Hunde .\n")
+    (more / "train.en").write_text("A dog .\nnobody\nTwo dogs .\n")
+    (more / "val.de").write_text("Drei .\n")
+    (more / "val.en").write_text("Three .\n")
+    alone = iwslt_corpus("iwslt16", place)
+    corpus = with_more(alone, more)
+    assert lines(corpus.train) == [
+        *lines(alone.train),
+        ("Ein Hund .", "A dog ."),
+        ("Zwei Hunde .", "Two dogs ."),
+    ]
+    assert corpus.splits == alone.splits
+    also = corpus.metadata["also"]
+    assert (also["name"], also["pairs"], sum(also["dropped"].values())) == ("captions", 2, 1)
+    (more / "train.de").unlink()
+    (more / "train.en").unlink()
+    with pytest.raises(DataError, match="holds no training text, only valid"):
+        with_more(alone, more)

@@ -56,6 +56,18 @@ def test_punctuation_is_no_part_of_a_word(bpe: BPETokenizer) -> None:
     assert bpe.pieces(bpe.encode("Hund."))[-1] == "."
 
 
+def test_bpe_spells_the_tokens_of_another_vocabulary(bpe: BPETokenizer) -> None:
+    other = BPETokenizer.train(["Hundewetter und Hunde"] * 3, vocab_size=300)
+    for i, piece in enumerate(other.pieces(range(other.vocab_size))):
+        ids = bpe.spell(piece)
+        assert ids and all(0 <= j < bpe.vocab_size for j in ids)
+        if piece in bpe.pieces(range(bpe.vocab_size)):
+            assert bpe.pieces(ids) == [piece]
+        elif i >= 260:  # a merged one: no mark, no byte
+            assert "".join(bpe.pieces(ids)) == piece
+    assert [bpe.spell(mark) for mark in SPECIALS] == [[i] for i in range(len(SPECIALS))]
+
+
 def test_bpe_is_the_same_for_the_same_text() -> None:
     first, second = (BPETokenizer.train(TEXTS, 320).to_json() for _ in range(2))
     assert first == second

@@ -16,9 +16,11 @@ from tests.helpers import (
     sentences,
     small_config,
 )
-from transformer import Transformer
+from transformer import Transformer, TransformerConfig
+from transformer.data.copy_task import CopyTask
 from transformer.decoding import beam_search, greedy_search
 from transformer.decoding.steps import CachedSteps, RecomputedSteps, start_decoding
+from transformer.training import Trainer, TrainingConfig
 from transformer.variants import MODERN, VARIANTS, build
 
 COMBINED = {**{name: (name,) for name in VARIANTS}, "modern": MODERN}
@@ -90,3 +92,16 @@ def test_the_config_stays_true_and_each_name_is_known_once():
         build(small_config(), "rotary", "rotary")
     with pytest.raises(ValueError, match="has no MultiHeadAttention to replace"):
         build(small_config(), "multi_query", "grouped")
+
+
+@pytest.mark.slow
+def test_the_same_trainer_teaches_all_changes_together():
+    torch.manual_seed(0)
+    task = CopyTask(n_symbols=5, min_length=1, max_length=3)
+    sizes = {"d_model": 32, "d_ff": 64, "n_heads": 4, "n_layers": 1, "norm": "pre", "dropout": 0.0}
+    model = build(TransformerConfig(task.vocab_size, task.vocab_size, **sizes), *MODERN)
+    settings = TrainingConfig(steps=60, max_tokens=256, warmup=20, factor=1.0, log_every=20)
+    trainer = Trainer(model, task.pairs(300, seed=0), settings, device="cpu", show_progress=False)
+    losses = [entry["loss"] for entry in trainer.train()]
+    assert losses[0] > losses[1] > losses[2]
+    assert losses[2] < 0.75 * losses[0]

@@ -79,6 +79,8 @@ FINDINGS = (
     Finding("rotary", "better", "ours"),
     Finding("rotary", "better", "ours", test="test_longer"),
     Finding("decoder_only", "worse", "ours"),
+    Finding("modern", "better", "ours"),
+    Finding("modern", "better", "ours", test="test_longer"),
 )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from transformer.config import TABLE_3
-from transformer.variants import VARIANTS
+from transformer.variants import MODERN, VARIANTS
 
 Settings = Mapping[str, Any]
 
@@ -86,6 +86,7 @@ ROWS: dict[str, Row] = {
     "untied": Row("three matrices for embeddings and output, not one", {"tie": "none"}),
     "no_warm_up": Row("the highest rate from the first step on", warm_up=False),
     **{name: _of_variant(name) for name in sorted(VARIANTS, key=lambda n: not n.startswith("no_"))},
+    "modern": Row("what most large language models have kept", {"norm": "pre"}, variants=MODERN),
     # The factor of equation 1 belongs to d_k, so it is taken out where d_k is large, too.
     "A1_no_scaling": Row(
         "h 1, d_k 64, d_v 64, and scores are not divided", HEADS_1, variants=("no_scaling",)

@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+import signal
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -14,11 +16,14 @@ import torch
 
 from transformer.ablation.rows import ROWS, Row
 from transformer.ablation.trial import Sizes, run_row, settings_of_run
-from transformer.files import read_json, write_atomically
+from transformer.devices import NotEnoughMemoryError
+from transformer.files import FileError, read_json, write_atomically
 from transformer.results import write_result
 from transformer.runs import RunError
 from transformer.runtime import pick_device
 
+# What can go wrong in a process for which its parent has no traceback to show.
+SENTENCES = (FileError, NotEnoughMemoryError, ValueError)
 RESULTS = "ablations.json"
 LARGEST = 2**23  # bytes; the results of a thousand runs have half a million
 
@@ -73,6 +78,7 @@ def sweep(
     runs = [Run(name, seed) for seed in range(1, n_seeds + 1) for name in rows]
     waiting = [run for run in runs if run not in held]
     say(f"{len(waiting)} of {len(runs)} runs are to be done, in {folder}")
+    processes = max(1, min(processes, len(waiting)))
     devices = devices_for(processes, device)
     if processes == 1:
         work(waiting, sizes, folder, devices[0], say=say)
@@ -99,16 +105,20 @@ def work(
     say: Callable[[str], None] = print,
 ) -> None:
     """Do runs: all of them in turn, or those whose numbers `take` gives."""
-    torch.set_num_threads(1)
     numbers = iter(range(len(runs))) if take is None else iter(take, len(runs))
-    for number in numbers:
-        run = runs[number]
-        result = run_row(ROWS[run.name], run.seed, sizes, device=device, folder=folder / run.title)
-        entry = {"row": run.name, "seed": run.seed, "settings": run.settings(sizes), **result}
-        write_atomically(path_of(folder, run), (json.dumps(entry) + "\n").encode())
-        shutil.rmtree(folder / run.title)
-        write_results(folder, done_runs(folder, sizes), sizes)
-        say(f"{run.title}: {in_words(entry)}")
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        for number in numbers:
+            run, began = runs[number], folder / runs[number].title
+            result = run_row(ROWS[run.name], run.seed, sizes, device=device, folder=began)
+            entry = {"row": run.name, "seed": run.seed, "settings": run.settings(sizes), **result}
+            write_atomically(path_of(folder, run), (json.dumps(entry) + "\n").encode())
+            shutil.rmtree(began, ignore_errors=True)  # one that failed at once has left none
+            write_results(folder, done_runs(folder, sizes), sizes)
+            say(f"{run.title}: {in_words(entry)}")
+    finally:
+        torch.set_num_threads(threads)
 
 
 def in_words(entry: Mapping[str, Any]) -> str:
@@ -225,6 +235,7 @@ def _worker(
     say: Callable[[str], None],
 ) -> None:
     """What one of several processes does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, which ends this one
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
     def take() -> int:
@@ -233,7 +244,11 @@ def _worker(
             next_run.value += 1
         return number
 
-    work(runs, sizes, folder, device, take, say)
+    try:
+        work(runs, sizes, folder, device, take, say)
+    except SENTENCES as error:
+        say(f"Error: {error}")
+        sys.exit(1)
 
 
 def _end_with_parent() -> None:

@@ -1,7 +1,7 @@
 """Real text, divided for training and judging: IWSLT's talks, and text that you bring."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -185,6 +185,26 @@ def text_corpus(data_path: Path | str | None, *, source: str = "de", target: str
         splits = {"valid": valid, **splits}
     metadata = {"source": source, "target": target, "pairs": len(whole), "dropped": dropped}
     return Corpus(kept, splits, {**metadata, "train_pairs": len(kept)})
+
+
+def with_more(corpus: Corpus, data_path: Path | str) -> Corpus:
+    """A corpus that trains on other text too, and is judged by its own as before.
+
+    Args:
+        corpus: whose languages the other text must have.
+        data_path: see `load_plain`; of a folder, what is there to train on.
+
+    Raises:
+        DataError: the other text is missing, damaged or not translations line by line.
+    """
+    languages = {side: corpus.metadata[side] for side in ("source", "target")}
+    texts = load_plain(data_path, **languages)
+    if "train" not in texts:
+        raise DataError(f"{data_path} holds no training text, only {', '.join(texts)}")
+    more, dropped = clean(texts["train"])
+    sides = ([*getattr(corpus.train, side), *getattr(more, side)] for side in languages)
+    also = {"name": Path(data_path).name, "pairs": len(more), "dropped": dropped}
+    return replace(corpus, train=ParallelText(*sides), metadata={**corpus.metadata, "also": also})
 
 
 def text_splits(

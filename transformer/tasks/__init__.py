@@ -14,6 +14,7 @@ from transformer.tasks.copying import copy_splits, copy_task
 from transformer.tasks.corpora import LARGE, SMALL, iwslt_task, text_task
 from transformer.tasks.multi30k import multi30k_splits, multi30k_task
 from transformer.tasks.parsing import TREES, parsing_splits, parsing_task
+from transformer.tasks.start import Start
 from transformer.tasks.task import (
     Judge,
     Recipe,
@@ -36,6 +37,7 @@ __all__ = [
     "Recipe",
     "Settings",
     "Splits",
+    "Start",
     "Task",
     "TaskKind",
     "build_task",

@@ -4,7 +4,14 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from transformer.data.corpora import Corpus, iwslt_corpus, iwslt_splits, text_corpus, text_splits
+from transformer.data.corpora import (
+    Corpus,
+    iwslt_corpus,
+    iwslt_splits,
+    text_corpus,
+    text_splits,
+    with_more,
+)
 from transformer.data.sources import fetch_talks
 from transformer.tasks.task import Recipe, Settings, Task, TaskKind, build_task
 from transformer.text import BPETokenizer
@@ -61,6 +68,7 @@ def iwslt_task(
     source: str = "de",
     target: str = "en",
     test_sets: Sequence[str] = (),
+    also_path: Path | str | None = None,
     vocab_size: int | None = None,
     model: Settings | None = None,
     training: Settings | None = None,
@@ -73,11 +81,15 @@ def iwslt_task(
         source: the language to translate from, as files are named; de.
         target: the language to translate into, as files are named; en.
         test_sets: IWSLT's test sets, such as TED.tst2014.
+        also_path: other text to learn from beside it: a folder, a .tsv file, or what two files
+            share; nothing of it is judged by.
         vocab_size: how many subwords; the recipe's unless given.
         model, training: settings that replace those of the recipe.
     """
     _check_settings(model, training)
     corpus = iwslt_corpus(campaign, data_path, source=source, target=target, test_sets=test_sets)
+    if also_path is not None:
+        corpus = with_more(corpus, also_path)
     return _corpus_task(campaign, corpus, vocab_size, model, training)
 
 
@@ -86,6 +98,7 @@ def text_task(
     *,
     source: str = "de",
     target: str = "en",
+    also_path: Path | str | None = None,
     vocab_size: int | None = None,
     model: Settings | None = None,
     training: Settings | None = None,
@@ -96,11 +109,15 @@ def text_task(
         data_path: a folder, a .tsv file, or what two files share.
         source: the language to translate from, as files are named; de.
         target: the language to translate into, as files are named; en.
+        also_path: other text to learn from beside it: a folder, a .tsv file, or what two files
+            share; nothing of it is judged by.
         vocab_size: how many subwords; the recipe's unless given.
         model, training: settings that replace those of the recipe.
     """
     _check_settings(model, training)
     corpus = text_corpus(data_path, source=source, target=target)
+    if also_path is not None:
+        corpus = with_more(corpus, also_path)
     return _corpus_task("text", corpus, vocab_size, model, training)
 
 

@@ -14,6 +14,7 @@ from transformer.config import TransformerConfig
 from transformer.data.parallel import ParallelText
 from transformer.evaluation import score
 from transformer.model import Transformer
+from transformer.tasks.start import Start
 from transformer.text import Tokenizer
 from transformer.training import TrainingConfig, validation_loss
 from transformer.translation import Translator
@@ -59,6 +60,7 @@ class Task:
         config: the model's settings.
         training: the training's settings.
         metadata: where its data come from and what was dropped of them; ready for JSON.
+        start: the model whose weights it begins with; None draws them.
         judge: says how good the outputs are.
     """
 
@@ -69,17 +71,30 @@ class Task:
     config: TransformerConfig
     training: TrainingConfig
     metadata: dict[str, Any] = field(default_factory=dict)
+    start: Start | None = None
     judge: Judge = as_translations
 
+    def starting_from(self, start: Start) -> "Task":
+        """The same task for a model that begins with another one's weights.
+
+        Raises:
+            ValueError: its sizes or its tokens do not fit.
+        """
+        start.require_fitting(self.config, self.tokenizer)
+        return replace(self, start=start)
+
     def build_model(self) -> Transformer:
-        """A fresh model, its weights drawn with the training's seed.
+        """A fresh model, its weights drawn with the training's seed, or taken from the start.
 
         Raises:
             ValueError: this machine has too little memory to train it.
         """
         require_memory(self.config)
         torch.manual_seed(self.training.seed)
-        return Transformer(self.config)
+        model = Transformer(self.config)
+        if self.start is not None:
+            self.start.hand_over(model, self.tokenizer)
+        return model
 
     def evaluator(
         self, split: str | None = None, n_sentences: int = 200

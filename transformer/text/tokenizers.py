@@ -149,6 +149,11 @@ class BPETokenizer:
         """The tokens with ▁ for a space."""
         return [str(self._backend.id_to_token(i)) for i in ids]
 
+    def spell(self, piece: str) -> list[int]:
+        """The ids that spell a token of another vocabulary: one, where this one has the same."""
+        same = self._backend.token_to_id(piece)
+        return [same] if same is not None else self._backend.encode(piece.replace(SPACE, " ")).ids
+
     def to_json(self) -> str:
         """Vocabulary and merges, in the library's format."""
         return self._backend.to_str()

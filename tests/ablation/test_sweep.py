@@ -1,0 +1,212 @@
+"""Many runs: told apart, kept, killed and taken up again, in several processes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from unittest.mock import patch
+
+import psutil
+import pytest
+import torch
+
+from tests.command_line import run
+from transformer.ablation import RESULTS, ROWS, Sizes, run_row, sweep
+from transformer.ablation.sweep import devices_for, done_runs
+from transformer.ablation.trial import CHECKPOINT_EVERY, WithoutWarmUp, build_row
+from transformer.training import Trainer, TrainingConfig, TrainingError
+from transformer.training.loop import CHECKPOINT
+
+SIZES = Sizes(sentences=200, test_sentences=4, steps=2)
+OPTIONS = ["--sentences", "200", "--test-sentences", "4", "--steps", "2"]
+CHANGING = ("record", "seconds")  # of a run, from one time to the next
+
+
+def outcome(entry: dict) -> dict:
+    return {key: value for key, value in entry.items() if key not in CHANGING}
+
+
+def outcomes(folder: Path) -> list[dict]:
+    return [outcome(entry) for entry in json.loads((folder / RESULTS).read_text())["runs"]]
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory) -> Path:
+    """Two rows with two seeds each, in one process."""
+    folder = tmp_path_factory.mktemp("runs") / "table"
+    done = run("ablate", "A1", "--seeds", "2", "--out", str(folder), *OPTIONS)
+    assert done.returncode == 0, done.stderr
+    assert "4 of 4 runs are to be done" in done.stdout
+    assert "A1-2: loss" in done.stdout
+    return folder
+
+
+def test_a_table_holds_rows_runs_and_where_they_come_from(table: Path) -> None:
+    result = json.loads((table / RESULTS).read_text())
+    assert [(r["row"], r["seed"]) for r in result["runs"]] == [
+        ("base", 1), ("base", 2), ("A1", 1), ("A1", 2)
+    ]  # fmt: skip
+    assert result["sizes"] == {"sentences": 200, "test_sentences": 4, "steps": 2}
+    assert result["rows"]["A1"]["model"] == {"n_heads": 1, "d_k": 64, "d_v": 64}
+    assert result["base"]["model"]["d_model"] == 64
+    (record,) = result["records"]
+    assert {"command", "commit", "versions", "hardware"} <= record.keys()
+    assert record["threads"] == 1
+    for entry in result["runs"]:
+        assert entry["record"] == 0 and entry["parameters"] > 200_000
+        for test in ("test_combinations", "test_longer"):
+            assert {"loss", "perplexity", "bleu", "exact"} == entry[test].keys()
+    losses = {entry["test_combinations"]["loss"] for entry in result["runs"]}
+    assert len(losses) == 4
+    assert {path.suffix for path in table.iterdir()} == {".json"}  # nothing unfinished is left
+
+
+def test_what_is_done_is_not_done_again_and_more_seeds_are_added(table: Path, tmp_path) -> None:
+    folder = tmp_path / "table"
+    folder.mkdir()
+    for path in table.iterdir():
+        (folder / path.name).write_bytes(path.read_bytes())
+    before = {path.name: path.read_bytes() for path in folder.glob("*-*.json")}
+    done = run("ablate", "A1", "--seeds", "3", "--out", str(folder), *OPTIONS)
+    assert "2 of 6 runs are to be done" in done.stdout and "6 runs are in" in done.stdout
+    assert {name: (folder / name).read_bytes() for name in before} == before
+
+
+def test_a_run_ends_as_if_it_had_never_stopped(tmp_path: Path) -> None:
+    """Stopped after its checkpoint, with the data's order and dropout still to come."""
+    row, sizes = ROWS["rms_norm"], Sizes(sentences=200, test_sentences=4, steps=6)
+    update = Trainer._update
+
+    def stopped(self: Trainer, batches):
+        if self.step == 5:
+            raise KeyboardInterrupt
+        return update(self, batches)
+
+    with patch("transformer.ablation.trial.CHECKPOINT_EVERY", 2):
+        straight = run_row(row, 3, sizes, folder=tmp_path / "straight")
+        with patch.object(Trainer, "_update", stopped), pytest.raises(KeyboardInterrupt):
+            run_row(row, 3, sizes, folder=tmp_path / "stopped")
+        assert (tmp_path / "stopped" / CHECKPOINT).exists()
+        begun: list[int] = []
+
+        def counted(self: Trainer, batches):
+            begun.append(self.step)
+            return update(self, batches)
+
+        with patch.object(Trainer, "_update", counted):
+            again = run_row(row, 3, sizes, folder=tmp_path / "stopped")
+    assert begun == [4, 5]
+    assert outcome(again) == outcome(straight)
+
+
+@pytest.mark.slow
+def test_a_killed_command_leaves_no_process_and_goes_on(table: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "killed"
+    command = [sys.executable, "-m", "transformer", "ablate", "A1", "--seeds", "2"]
+    command += ["--out", str(folder), "--processes", "2", *OPTIONS]
+    environ = os.environ | {"OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ) as program:
+        assert program.stdout is not None
+        for line in program.stdout:
+            if line.startswith(("base-1:", "A1-1:")):
+                break
+        children = psutil.Process(program.pid).children(recursive=True)
+        os.kill(program.pid, signal.SIGKILL)
+        _, alive = psutil.wait_procs(children, timeout=20)
+        for child in alive:
+            child.kill()
+        assert not alive and len(children) >= 2
+    done = run("ablate", "A1", "--seeds", "2", "--out", str(folder), *OPTIONS)
+    assert done.returncode == 0, done.stderr
+    assert "4 of 4 runs" not in done.stdout.splitlines()[0]
+    assert outcomes(folder) == outcomes(table)  # of one process, never killed
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((["A9"], []), "there is no row 'A9'; choose from base, A1"),
+        ((["A1"], ["--steps", "0"]), "--steps (0) must be at least 1"),
+        ((["A1"], ["--device", "tpu"]), "unknown device 'tpu'"),
+    ],
+)
+def test_what_cannot_be_done_gets_a_sentence(options, message, tmp_path: Path) -> None:
+    names, changes = options
+    done = run("ablate", *names, "--out", str(tmp_path / "x"), *OPTIONS, *changes)
+    assert done.returncode == 1 and done.stderr.startswith("Error: ")
+    assert message in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_folder_that_cannot_be_written_gets_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = run("ablate", "A1", "--out", str(tmp_path / "file" / "table"), *OPTIONS)
+    assert done.returncode == 1 and "could not write" in done.stderr
+    assert "choose another folder" in done.stderr
+
+
+def test_runs_of_other_settings_are_not_mixed(table: Path, tmp_path: Path) -> None:
+    before = {path.name: path.read_bytes() for path in table.iterdir()}
+    done = run("ablate", "A1", "--out", str(table), *OPTIONS[:-1], "3")
+    assert done.returncode == 1
+    assert "holds other settings: steps = 2, not 3; give the same ones" in done.stderr
+    assert {path.name: path.read_bytes() for path in table.iterdir()} == before
+
+    other = json.loads(before["A1-1.json"])
+    other["settings"]["training"]["warmup"] = 7
+    (tmp_path / "A1-1.json").write_text(json.dumps(other))
+    done = run("ablate", "A1", "--out", str(tmp_path), *OPTIONS)
+    assert "A1-1.json holds other settings: warmup = 7, not" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", '{"row": "A1"}', '{"row": "Z", "seed": 1, "settings": {}}']
+)
+def test_a_file_that_is_no_run_is_named(content: str, tmp_path: Path) -> None:
+    (tmp_path / "A1-1.json").write_text(content)
+    done = run("ablate", "A1", "--out", str(tmp_path), *OPTIONS)
+    assert done.returncode == 1 and "A1-1.json" in done.stderr and "move it away" in done.stderr
+
+
+def test_a_training_that_fails_is_an_outcome(tmp_path: Path) -> None:
+    with patch.object(Trainer, "train", side_effect=TrainingError("the loss became nan")):
+        result = sweep({"base": ROWS["base"]}, 1, SIZES, tmp_path, device="cpu")
+    (entry,) = result["runs"]
+    assert entry["failed"] == "the loss became nan" and "test_longer" not in entry
+    assert len(done_runs(tmp_path, SIZES)) == 1
+
+
+def test_rows_are_listed() -> None:
+    done = run("ablate", "--list")
+    assert [line.split()[0] for line in done.stdout.splitlines()] == list(ROWS)
+
+
+def test_gpus_are_dealt_out() -> None:
+    with (
+        patch("torch.cuda.is_available", return_value=True),
+        patch("torch.cuda.device_count", return_value=2),
+    ):
+        assert [str(d) for d in devices_for(3)] == ["cuda:0", "cuda:1", "cuda:0"]
+        assert [str(d) for d in devices_for(2, "cuda:1")] == ["cuda:1", "cuda:1"]
+    assert devices_for(2, "cpu") == [torch.device("cpu")] * 2
+
+
+def test_without_warm_up_the_rate_starts_where_it_would_have_come_to() -> None:
+    config = TrainingConfig(steps=100, warmup=10, max_tokens=64)
+    pairs = [([4, 5], [5, 4])]
+    with_it, without = (
+        kind(build_row(ROWS["C1"], 1), pairs, config, device="cpu")
+        for kind in (Trainer, WithoutWarmUp)
+    )
+    rates = {}
+    for trainer in (with_it, without):
+        rates[trainer] = []
+        for trainer.step in range(1, 101):
+            rates[trainer].append(trainer.rate)
+    assert rates[without][:10] == [max(rates[with_it])] * 10
+    assert rates[without][9:] == rates[with_it][9:]
+
+
+def test_checkpoints_come_several_times_in_a_recorded_run() -> None:
+    assert Sizes().steps > 4 * CHECKPOINT_EVERY

@@ -1,0 +1,119 @@
+"""Figures of ablations: what each change does, with its interval, and what size buys."""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+
+from transformer.figures.style import PALETTE
+
+DECIDED, OPEN = PALETTE[0], "#767676"
+NEAR = 0.1  # up to here the axis of effects is linear, beyond it logarithmic
+TICKS = (-3, -1, -0.3, -0.1, 0, 0.1, 0.3, 1, 3)
+
+
+def effects(
+    labels: Sequence[str],
+    means: Sequence[float],
+    half_widths: Sequence[float],
+    *,
+    xlabel: str,
+    ax: Axes | None = None,
+) -> Axes:
+    """A row for each change, the largest on top: its mean effect and the interval around it.
+
+    Where the interval excludes 0 the point is filled; where it does not, hollow and grey.
+
+    Args:
+        labels: of the changes.
+        means: their effects.
+        half_widths: from the mean to the end of the interval.
+        xlabel: what an effect is, and in which direction it is worse.
+
+    Raises:
+        ValueError: there are not as many of all three.
+    """
+    if not len(labels) == len(means) == len(half_widths):
+        raise ValueError(
+            f"{len(labels)} labels, {len(means)} means and {len(half_widths)} intervals; "
+            "give as many of each"
+        )
+    if ax is None:
+        _, ax = plt.subplots(figsize=(8.0, 1.6 + 0.32 * len(labels)))
+    order = sorted(range(len(labels)), key=lambda i: -means[i])
+    ax.axvline(0, color="0.3", lw=1.2, zorder=0)
+    for is_decided, color, name in (
+        (True, DECIDED, "decided: the interval excludes 0"),
+        (False, OPEN, "open"),
+    ):
+        rows = [y for y, i in enumerate(order) if (abs(means[i]) > half_widths[i]) == is_decided]
+        ax.errorbar(
+            [means[order[y]] for y in rows],
+            rows,
+            xerr=[half_widths[order[y]] for y in rows],
+            fmt="o",
+            color=color,
+            markerfacecolor=color if is_decided else "white",
+            markersize=8,
+            capsize=4,
+            lw=2,
+            label=name,
+        )
+    ends = [m + sign * h for m, h in zip(means, half_widths, strict=True) for sign in (-1, 1)]
+    ax.set_xscale("symlog", linthresh=NEAR)
+    ax.set_xticks(TICKS, [f"{tick:+g}" if tick else "0" for tick in TICKS])
+    ax.set_xlim(min([-NEAR, *(1.15 * end for end in ends)]), max([NEAR, *(1.15 * e for e in ends)]))
+    ax.set_yticks(range(len(labels)), [labels[i] for i in order])
+    ax.set_ylim(len(labels) - 0.4, -0.6)
+    ax.grid(axis="x", color="#e4e4e4", lw=0.8)
+    ax.set_axisbelow(True)
+    ax.set_xlabel(xlabel)
+    ax.figure.legend(loc="outside upper center", ncols=2)
+    return ax
+
+
+def quality_by_size(
+    points: Mapping[str, tuple[float, float]],
+    *,
+    base: str,
+    xlabel: str,
+    ylabel: str,
+    half_widths: Mapping[str, float] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Each model where its size and its quality put it, with its name beside it.
+
+    Args:
+        points: name -> (parameters, quality).
+        base: the model that the others are variations of; it is drawn in another colour.
+        half_widths: of an interval around the quality, for each name.
+        ax: where to draw; a figure of its own when None.
+
+    Raises:
+        ValueError: base is none of the points.
+    """
+    if base not in points:
+        raise ValueError(f"{base!r} is none of the points: {', '.join(points)}")
+    if ax is None:
+        _, ax = plt.subplots(figsize=(8.0, 4.6))
+    for name, (size, quality) in points.items():
+        color = PALETTE[1] if name == base else PALETTE[0]
+        spread = half_widths[name] if half_widths else None
+        ax.errorbar(
+            size, quality, yerr=spread, fmt="o", color=color, markersize=8, capsize=3, lw=1.6
+        )
+        ax.annotate(name, (size, quality), xytext=(7, 5), textcoords="offset points", fontsize=12)
+    ax.set_xscale("log")
+    sizes = sorted(size for size, _ in points.values())
+    ticks = [tick for tick in SIZES if sizes[0] / 1.3 <= tick <= sizes[-1] * 1.3]
+    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    ax.set_xticks([], minor=True)
+    ax.set_xlim(sizes[0] / 1.25, sizes[-1] * 1.45)  # a name stands to the right of its point
+    ax.margins(y=0.15)
+    ax.set(xlabel=xlabel, ylabel=ylabel)
+    ax.grid(color="#e4e4e4", lw=0.8)
+    ax.set_axisbelow(True)
+    return ax
+
+
+SIZES = [digit * 10.0**power for power in range(-2, 4) for digit in (1, 2, 3, 5)]

@@ -101,6 +101,8 @@ class Converter:
                     position += 1
                 position += 1
                 yield from ["", *self.directive(match, body), ""]
+            elif line.startswith("%"):
+                continue  # a comment: what the place covers (book/_ext/coverage.py)
             else:
                 yield line
                 # A plain code block may quote directives: it passes as it is.
@@ -221,6 +223,8 @@ def to_notebook(chapter: Path, converter: Converter, install: str) -> nbformat.N
         if cell.cell_type == "markdown":
             cell.source = converter.markdown(cell.source)
         cell.metadata.pop("mystnb", None)
+    # What held nothing but comments is empty now.
+    notebook.cells = [cell for cell in notebook.cells if cell.source or cell.cell_type == "code"]
     line = main_line(chapter)
     note = (
         f"This notebook is a chapter of a book: [read it with its outputs]({converter.page_url()})."

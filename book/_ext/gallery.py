@@ -18,6 +18,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
 
+from book._ext.whole_book import name_of, pages_of, register, renew, section_of
 from book._ext.widgets import STATE, VIEW, VIEW_SCRIPT
 
 FOLDED = ("output", "input+output", "all")  # how MyST-NB hides what a cell has put out
@@ -44,7 +45,7 @@ class Gallery(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """A place that is filled once all pages have been read."""
-        self.env.metadata[self.env.docname]["gallery"] = True
+        register(self.env)
         return [GalleryNode()]
 
 
@@ -122,22 +123,6 @@ def widget_states(env: BuildEnvironment, page: str) -> dict[str, dict[str, str]]
     return {}
 
 
-def section_of(node: nodes.Element) -> list[nodes.Node]:
-    """The words and formulas of the heading under which something stands."""
-    around: nodes.Element | None = node
-    while around is not None and not isinstance(around, nodes.section):
-        around = around.parent
-    heading = None if around is None else around.next_node(nodes.title)
-    return [] if heading is None else list(heading.children)
-
-
-def pages_of(env: BuildEnvironment, page: str) -> Iterator[str]:
-    """The pages of the book in the order of its contents, from this one on."""
-    yield page
-    for child in env.toctree_includes.get(page, ()):
-        yield from pages_of(env, child)
-
-
 def fill(app: Sphinx, doctree: nodes.document, page: str) -> None:
     """Puts the pictures where the directive stands."""
     targets = list(doctree.findall(GalleryNode))
@@ -154,10 +139,8 @@ def fill(app: Sphinx, doctree: nodes.document, page: str) -> None:
 def section(app: Sphinx, page: str, chapter: str, pictures: list[Picture]) -> nodes.section:
     """A chapter's heading, which leads there, and its pictures."""
     builder = app.builder
-    numbers = app.env.toc_secnumbers.get(chapter, {}).get("", ())
-    title = app.env.titles[chapter].astext()
-    name = f"{'.'.join(map(str, numbers))}. {title}" if numbers else title
-    heading = nodes.title("", "", link(builder.get_relative_uri(page, chapter), name))
+    address = builder.get_relative_uri(page, chapter)
+    heading = nodes.title("", "", link(address, name_of(app.env, chapter)))
     gallery = nodes.container(classes=["gallery"])
     gallery += [entry(app.env, builder, page, picture) for picture in pictures]
     label = chapter.rsplit("/", 1)[-1].replace("_", "-")
@@ -189,14 +172,6 @@ def entry(env: BuildEnvironment, builder: Builder, page: str, picture: Picture) 
 def link(uri: str, words: str) -> nodes.reference:
     """A link within the site."""
     return nodes.reference("", words, refuri=uri, internal=True)
-
-
-def renew(
-    app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]
-) -> list[str]:
-    """The page of pictures is made again whenever any page is."""
-    others = (added | changed | removed) - {p for p, m in env.metadata.items() if "gallery" in m}
-    return [page for page, data in env.metadata.items() if "gallery" in data and others]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

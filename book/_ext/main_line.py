@@ -26,7 +26,7 @@ MINUTES_A_CELL = 0.5
 HEADING = re.compile(r"^(#+) +(.*)$")
 FENCE = re.compile(r"^(`{3,}|:{3,})(?:\{([\w:-]+)\}(.*))?(\w*)\s*$")
 OPTION = re.compile(r"^:[\w-]+:")
-TARGET = re.compile(r"^\([\w-]+\)=\s*$")
+UNSEEN = re.compile(r"^\([\w-]+\)=\s*$|^%")  # a target, a comment
 ROLE = re.compile(r"\{[\w:]+\}`([^`]+?)(?:\s*<[^`>]+>)?`")
 MATH = re.compile(r"\$\$.*?\$\$(?: *\([\w:-]+\))?|\$[^$]+\$", re.DOTALL)
 WORD = re.compile(r"[^\W_][\w'’.,-]*")
@@ -145,7 +145,7 @@ def unfenced(lines: list[str]) -> Iterator[str]:
             fences.append((match[1], shown))
             if match[2] == "admonition":
                 yield (match[3] or "").strip()
-        elif all(text for _, text in fences) and not OPTION.match(line) and not TARGET.match(line):
+        elif all(text for _, text in fences) and not OPTION.match(line) and not UNSEEN.match(line):
             yield line
 
 

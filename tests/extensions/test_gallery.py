@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from docutils import nodes
 
-from book._ext.gallery import GalleryNode, bundles_of, cells_of, fill, mark, pictures_of, renew
+from book._ext.gallery import GalleryNode, bundles_of, cells_of, fill, mark, pictures_of
+from book._ext.whole_book import MADE, renew
 from book._ext.widgets import STATE, VIEW
 
 MODELS = {"one": {"state": {"front_end": "mask_explorer", "description": "Masks that move"}}}
@@ -70,7 +71,7 @@ def app() -> SimpleNamespace:
         toc_secnumbers={"book/why/attention": {"": (2,)}},
         images={f"_build/{n}.png": ({"x"}, f"{n}0.png") for n in ("a", "b", "c")},
         nb_metadata={"book/why/attention": {"js_files": {"state": (None, script)}}},
-        metadata={"book/figures": {"gallery": True}, "book/masks": {}},
+        metadata={"book/figures": {MADE: True}, "book/masks": {}},
     )
     builder = SimpleNamespace(
         get_target_uri=lambda page: f"{page}.html",

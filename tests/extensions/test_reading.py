@@ -31,6 +31,7 @@ FIRST = f"""\
 {FRONT}(chapter-first)=
 # The first chapter
 
+% covers: nothing that is counted
 A {{dfn}}`bottleneck` has {{dfn}}`heads <head>` and {{dfn}}`<s>`; {{later}}`masks <chapter-second>`
 come later.
 

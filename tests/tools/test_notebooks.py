@@ -52,6 +52,7 @@ $$
 x = 1
 $$ (eq-attention)
 
+% covers: section-1, blog
 {.second-reading}
 ## A detour
 
@@ -74,8 +75,19 @@ Solve it.
 ```{solution} ex-1
 :class: dropdown
 
+% Not for readers.
 Solved.
 ```
+
+```tex
+% a comment of TeX
+```
+
+```{code-cell} ipython3
+len(WORD)
+```
+
+% covers: cell
 
 ```{code-cell} ipython3
 :tags: [check]
@@ -251,6 +263,14 @@ def test_a_directive_that_nobody_has_explained_is_named_with_its_place(
         to_notebook(chapter, converter, "install_book()")
 
 
+def test_comments_stay_behind_and_what_held_only_them_is_no_cell(notebook) -> None:
+    text = text_of(notebook)
+    assert "covers:" not in text and "Not for readers" not in text
+    assert "```tex\n% a comment of TeX\n```" in text
+    assert all(cell.source for cell in notebook.cells)
+    assert [cell.cell_type for cell in notebook.cells[-2:]] == ["code", "code"]
+
+
 def test_solutions_are_folded(notebook) -> None:
     assert "<details><summary>Solution</summary>\n\nSolved.\n\n</details>" in text_of(notebook)
 
@@ -273,7 +293,8 @@ def test_chapters_of_this_book_become_valid_notebooks(tmp_path: Path) -> None:
     for path in write_notebooks(ROOT, tmp_path, chapters, WHEEL):
         made = nbformat.read(path, as_version=4)
         nbformat.validate(made)
-        assert ":::" not in text_of(made), f"{path.name} has MyST left in its text"
+        for mark in (":::", "% covers:"):
+            assert mark not in text_of(made), f"{path.name} has MyST left in its text"
 
 
 @pytest.fixture(scope="module")

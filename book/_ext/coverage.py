@@ -2,15 +2,16 @@
 
 book/coverage.yml names works, and the topics of each that the book must cover. A comment in a
 chapter, `% covers: layer-norm, section-3.1`, marks the place that treats these topics: a section,
-where it stands right below its heading; otherwise what follows it, be it a paragraph, a box or a
-cell. The directive `coverage`, with the name of a work, becomes the table of its topics, with links
-to the places. A topic without a place, a mark of no topic and a mark of nothing are warnings, and a
-warning fails the build.
+where it is the first thing below its heading; otherwise what follows it, be it a paragraph, a box
+or a cell. The directive `coverage`, with the name of a work, becomes the table of its topics, with
+links to the places. A topic without a place, a mark of no topic and a mark of nothing are warnings,
+and a warning fails the build.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ class CoverageNode(nodes.General, nodes.Element):
 
 
 @dataclass(frozen=True)
-class Place:
+class Location:
     """A place that treats a topic: its address, its heading, and what it is, if no text."""
 
     page: str
@@ -54,7 +55,7 @@ def topics_in(mark: str) -> list[str]:
     return [name for name in re.split(r"[,\s]+", names.replace(f"{MARK}:", " ")) if name]
 
 
-class NotePlaces(SphinxTransform):
+class NoteMarks(SphinxTransform):
     """Writes what the marks of a page say to the places that they mark."""
 
     default_priority = 870
@@ -66,27 +67,26 @@ class NotePlaces(SphinxTransform):
 
 def note(document: nodes.document) -> None:
     """Gives each marked place its topics and, where it has none, a name."""
-    for mark in [c for c in document.findall(nodes.comment) if topics_in(c.astext())]:
+    marks = [mark for mark in document.findall(nodes.comment) if topics_in(mark.astext())]
+    for mark, target in [(mark, target_of(mark)) for mark in marks]:
         topics = topics_in(mark.astext())
-        place = place_of(mark)
-        if place is None or not has_content(place):
+        if target is None or not has_content(target):
             logger.warning(
                 "what is said to cover %s is nothing: below the mark must stand a text or a cell",
                 ", ".join(topics),
                 location=mark,
             )
         else:
-            place[MARK] = [*place.get(MARK, []), *topics]
-            if not place["ids"]:
-                place["ids"].append(free_name(document, topics[0]))
+            target[MARK] = [*target.get(MARK, []), *topics]
+            if not target["ids"]:
+                target["ids"].append(free_name(document, topics[0]))
         mark.parent.remove(mark)
 
 
-def place_of(mark: nodes.comment) -> nodes.Element | None:
+def target_of(mark: nodes.comment) -> nodes.Element | None:
     """What a mark marks: the section whose heading it follows, or what comes next."""
     assert mark.parent is not None
-    before = [node for node in mark.parent[: mark.parent.index(mark)] if is_seen(node)]
-    if before and isinstance(before[-1], nodes.title):
+    if isinstance(mark.parent[max(0, mark.parent.index(mark) - 1)], nodes.title):
         return mark.parent
     for node in mark.findall(include_self=False, descend=False, siblings=True, ascend=True):
         if isinstance(node, nodes.Element) and is_seen(node):
@@ -100,13 +100,13 @@ def is_seen(node: nodes.Node) -> bool:
     return not isinstance(node, nodes.Invisible | nodes.target | nodes.system_message)
 
 
-def has_content(place: nodes.Element) -> bool:
+def has_content(target: nodes.Element) -> bool:
     """Whether there is more to read than a heading."""
-    if place.get("nb_element") == "cell_code":
+    if target.get("nb_element") == "cell_code":
         return True
     return any(
         part.astext().strip() or next(iter(part.findall(nodes.image)), None) is not None
-        for part in place.children
+        for part in target.children
         if not isinstance(part, nodes.comment | nodes.title)
     )
 
@@ -119,24 +119,24 @@ def free_name(document: nodes.document, topic: str) -> str:
     return next(free for free in (name, *others) if free not in taken)
 
 
-def kind_of(place: nodes.Element) -> str:
+def kind_of(target: nodes.Element) -> str:
     """What a place is, in a word; nothing for text."""
-    if isinstance(place, nodes.container) and place.get("nb_element") == "cell_code":
-        forms = {f.get("mime_type") for bundle in bundles_of(place) for f in children_of(bundle)}
+    if isinstance(target, nodes.container) and target.get("nb_element") == "cell_code":
+        forms = {f.get("mime_type") for bundle in bundles_of(target) for f in children_of(bundle)}
         if forms:
             return "widget" if VIEW in forms else "figure"
-        return "test" if "tag_check" in place["classes"] else "cell"
-    if "from-the-paper" in place["classes"]:
+        return "test" if "tag_check" in target["classes"] else "cell"
+    if "from-the-paper" in target["classes"]:
         return "quotation"
-    return KINDS.get(type(place), "")
+    return KINDS.get(type(target), "")
 
 
-def places_in(env: BuildEnvironment, page: str) -> Iterator[tuple[str, Place]]:
+def locations_in(env: BuildEnvironment, page: str) -> Iterator[tuple[str, Location]]:
     """The marked places of a page, each with a topic, in their order."""
-    for place in env.get_doctree(page).findall(nodes.Element):
-        topics: list[str] = place.get(MARK, [])
+    for target in env.get_doctree(page).findall(nodes.Element):
+        topics: list[str] = target.get(MARK, [])
         for topic in topics:
-            yield topic, Place(page, place["ids"][0], section_of(place), kind_of(place))
+            yield topic, Location(page, target["ids"][0], section_of(target), kind_of(target))
 
 
 class Coverage(SphinxDirective):
@@ -167,10 +167,10 @@ def fill(app: Sphinx, doctree: nodes.document, page: str) -> None:
     if not tables:
         return
     works = read(Path(app.srcdir, LIST))
-    found: dict[str, list[Place]] = {}
+    found: dict[str, list[Location]] = {}
     for chapter in pages_of(app.env, app.config.master_doc):
-        for topic, place in places_in(app.env, chapter):
-            found.setdefault(topic, []).append(place)
+        for topic, location in locations_in(app.env, chapter):
+            found.setdefault(topic, []).append(location)
     for sentence in missing(works, found, [table["work"] for table in tables]):
         logger.warning(sentence, location=page)
     for table in tables:
@@ -178,7 +178,7 @@ def fill(app: Sphinx, doctree: nodes.document, page: str) -> None:
 
 
 def missing(
-    works: dict[str, dict[str, str]], found: dict[str, list[Place]], shown: list[str]
+    works: dict[str, dict[str, str]], found: dict[str, list[Location]], shown: list[str]
 ) -> Iterator[str]:
     """What does not fit together, in sentences."""
     for name, topics in works.items():
@@ -188,50 +188,51 @@ def missing(
             if topic not in found:
                 yield f"nothing covers {topic} ({name}): mark the place by a line % {MARK}: {topic}"
     known = {topic for topics in works.values() for topic in topics}
-    for topic, places in found.items():
+    for topic, locations in found.items():
         if topic not in known:
-            yield f"{places[0].page} covers {topic}, which is no topic of {LIST}"
+            yield f"{locations[0].page} covers {topic}, which is no topic of {LIST}"
 
 
 def shown(
-    app: Sphinx, page: str, topics: dict[str, str], found: dict[str, list[Place]]
+    app: Sphinx, page: str, topics: dict[str, str], found: dict[str, list[Location]]
 ) -> list[nodes.Node]:
     """The count and the table of one work."""
-    where = {topic: found.get(topic, []) for topic in topics}
-    covered = sum(bool(places) for places in where.values())
-    different = {(place.page, place.anchor) for places in where.values() for place in places}
-    count = f"{covered} of {len(topics)} covered, in {len(different)} places."
-    rows = [
-        row([nodes.Text(words)], [entry(app, page, place) for place in where[topic]])
-        for topic, words in topics.items()
-    ]
-    group = nodes.tgroup("", *(nodes.colspec(colwidth=width) for width in (40, 60)), cols=2)
+    where = [found.get(topic, []) for topic in topics]
+    different = {(location.page, location.anchor) for location in chain(*where)}
+    count = f"{sum(map(bool, where))} of {len(topics)} covered, in {len(different)} places."
+    rows = []
+    for words, locations in zip(topics.values(), where, strict=True):
+        chapters = groupby(locations, lambda location: location.page)
+        lines = [entry(app, page, chapter, list(group)) for chapter, group in chapters]
+        rows.append(row([nodes.Text(words)], lines))
+    group = nodes.tgroup("", *(nodes.colspec(colwidth=width) for width in (35, 65)), cols=2)
     group += nodes.thead("", row([nodes.Text("topic")], [nodes.Text("where")]))
     group += nodes.tbody("", *rows)
-    return [nodes.paragraph("", count), nodes.table("", group, classes=["coverage"])]
+    table = nodes.table("", group, classes=["coverage", "colwidths-given"])
+    return [nodes.paragraph("", count), table]
 
 
-def row(*cells: list[nodes.Node]) -> nodes.row:
+def row(*cells: Sequence[nodes.Node]) -> nodes.row:
     """A row of a table: for each cell its lines."""
     lines = [[nodes.paragraph("", "", line) for line in cell] for cell in cells]
     return nodes.row("", *(nodes.entry("", *cell) for cell in lines))
 
 
-def entry(app: Sphinx, page: str, place: Place) -> nodes.Node:
-    """A chapter, the heading of a place, which leads there, and what it is."""
-    chapter = name_of(app.env, place.page)
-    uri = f"{app.builder.get_relative_uri(page, place.page)}#{place.anchor}"
-    section = [part.deepcopy() for part in place.section]
-    whole = nodes.Text("".join(part.astext() for part in section))
-    address = nodes.reference("", "", refuri=uri, internal=True)
-    if chapter.endswith(whole):
-        address += nodes.Text(chapter)
-        shown = nodes.inline("", "", address)
-    else:
-        address += section
-        shown = nodes.inline("", "", nodes.Text(f"{chapter}: "), address)
-    if place.kind:
-        shown += nodes.Text(f" ({place.kind})")
+def entry(app: Sphinx, page: str, chapter: str, locations: list[Location]) -> nodes.Node:
+    """A chapter, and its places with their headings, which lead there, and what they are."""
+    name = name_of(app.env, chapter)
+    shown = nodes.inline()
+    for location in locations:
+        uri = f"{app.builder.get_relative_uri(page, chapter)}#{location.anchor}"
+        address = nodes.reference("", "", refuri=uri, internal=True)
+        heading = [part.deepcopy() for part in location.section]
+        within = not name.endswith("".join(part.astext() for part in heading))
+        if not shown.children and within:
+            shown += nodes.Text(f"{name}: ")
+        elif shown.children:
+            shown += nodes.Text(" · ")
+        address += heading if within else [nodes.Text(name)]
+        shown += [address, nodes.Text(f" ({location.kind})" if location.kind else "")]
     return shown
 
 
@@ -239,7 +240,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Adds the directive and the steps that fill it."""
     app.add_node(CoverageNode)
     app.add_directive("coverage", Coverage)
-    app.add_transform(NotePlaces)
+    app.add_transform(NoteMarks)
     app.connect("env-get-outdated", renew)
     app.connect("doctree-resolved", fill)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

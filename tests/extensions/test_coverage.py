@@ -27,6 +27,7 @@ blog:
   cell: A cell
   code: Code of the module
   box: The same box
+  first: First words
 """
 CHAPTER = """\
 ---
@@ -39,6 +40,7 @@ kernelspec: {display_name: Python 3, language: python, name: python3}
 % covers: heading,
 % words
 
+% covers: first
 Its first words.
 
 % covers: box
@@ -48,7 +50,6 @@ Its first words.
 :::
 
 % covers: formula
-
 $$
 x = 1
 $$ (eq-x)
@@ -56,7 +57,6 @@ $$ (eq-x)
 % A comment that marks nothing.
 
 % covers: cell
-
 ```{code-cell} ipython3
 :tags: [check, hide-input]
 print(1)
@@ -145,11 +145,12 @@ def test_the_tables_lead_from_every_topic_to_its_places(folder: Path) -> None:
             ("A formula", "chapter.html#equation-eq-x", "1. A chapter (formula)"),
         ],
         [
-            ("Some words", "chapter.html#a-chapter", "1. A chapter"),
-            ("Some words", "chapter.html#covers-words", "1. A chapter: An aside (code)"),
+            ("Some words", "chapter.html#a-chapter", "1. A chapter · An aside (code)"),
+            ("Some words", "chapter.html#covers-words", "1. A chapter · An aside (code)"),
             ("A cell", "chapter.html#covers-cell", "1. A chapter (test)"),
             ("Code of the module", "chapter.html#covers-words", "1. A chapter: An aside (code)"),
             ("The same box", "chapter.html#covers-box", "1. A chapter (quotation)"),
+            ("First words", "chapter.html#covers-first", "1. A chapter"),
         ],
     ]
     assert "4 of 4 covered, in 4 places." in page

@@ -19,7 +19,7 @@ FLOORS = {
     "the model": "model introspect",
     "the model and the layers before it": "seq2seq layer_types flops paper variants",
     "tools that know no model": "files version devices runtime settings batching terminal text",
-    "what is done with a model": "weights decoding training head_measures",
+    "what is done with a model": "weights decoding training head_measures head_search",
     "texts, and what comes of them": "data translation evaluation tables results shipped",
     "pictures": "figures widgets",
     "experiments": "tasks runs ablation",

@@ -217,6 +217,7 @@ def record(given: argparse.Namespace) -> dict[str, Any]:
     if given.each < 1:
         raise ValueError("--each must be at least 1")
     origin, translator, text = subject("tools.samples", given)
+    origin["data"]["licence"] = LICENCE
     return {**origin, **evaluate(translator, text, each=given.each)}
 
 
@@ -239,7 +240,6 @@ def subject(
             "name": "multi30k",
             "split": given.split,
             "n_sentences": len(text),
-            "licence": LICENCE,
         },
         "model": {key: run[key] for key in ("command", "commit", "averaged") if key in run},
     }

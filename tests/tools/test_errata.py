@@ -116,6 +116,13 @@ def test_no_number_is_given_twice() -> None:
     assert len(numbers) == len(set(numbers)) == len(ERRATA)
 
 
+def test_the_readme_counts_the_errata() -> None:
+    (said,) = re.findall(
+        r"\*Errata you can run\* has (\d+) claims", (ROOT / "README.md").read_text()
+    )
+    assert int(said) == len(ERRATA)
+
+
 def test_links_from_other_chapters_lead_to_errata_that_exist() -> None:
     known = {f"erratum-{e.number}" for e in ERRATA}
     pages = yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"]

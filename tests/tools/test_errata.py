@@ -99,6 +99,7 @@ def test_an_erratum_fails_before_the_readers_eyes_in_at_most_ten_lines(erratum: 
         for function in functions:
             assert (function.end_lineno or 0) - function.lineno < LINES, function.name
     assert any(re.search(r"\bprint\(", code) for code, _ in erratum.cells)
+    assert f"% covers: erratum-{erratum.number}" in erratum.prose
 
 
 @each

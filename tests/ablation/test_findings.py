@@ -11,6 +11,7 @@ from transformer.ablation.findings import (
     Finding,
     Interval,
     difference,
+    judged,
     verdict,
 )
 from transformer.ablation.trial import TESTS
@@ -102,3 +103,21 @@ def test_every_finding_names_rows_and_sentences_that_there_are_and_stands_once()
     assert {name for f in FINDINGS for name in (f.row, f.against)} <= ROWS.keys()
     assert {f.test for f in FINDINGS} == set(TESTS)
     assert len({(f.row, f.against, f.measure, f.test) for f in FINDINGS}) == len(FINDINGS)
+
+
+def test_all_findings_are_reported_also_where_there_are_too_few_runs() -> None:
+    scores = {"loss": 1.0, "bleu": 50.0}
+    table = {
+        "runs": [
+            {"row": row, "seed": seed, **{test: {**scores, "loss": loss + seed} for test in TESTS}}
+            for row, loss in {"base": 1.0, "A1": 2.0, "D1": 0.5, "E": 1.0}.items()
+            for seed in (1, 2, 3)
+            if (row, seed) != ("E", 3)
+        ]
+    }
+    verdicts = {(f.row, f.measure): said for f, _, said in judged(table)}
+    assert len(judged(table)) == len(FINDINGS)
+    assert verdicts["A1", "loss"] == "seen again"
+    assert verdicts["A1", "bleu"] == "open"
+    assert verdicts["D1", "loss"] == "the other way round"
+    assert {verdicts[row, "loss"] for row in ("C1", "E", "A1_no_scaling")} == {"too few runs"}

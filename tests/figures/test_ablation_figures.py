@@ -59,3 +59,14 @@ def test_an_interval_around_the_quality_is_drawn_where_there_is_one() -> None:
         (segment,) = container.lines[2][0].get_segments()
         middle = points[name][1]
         assert list(segment[:, 1]) == [middle - spread[name], middle + spread[name]]
+        assert to_hex(container.lines[0].get_markerfacecolor()) != "#ffffff"
+    del spread["C1"]
+    ax = quality_by_size(points, base="base", xlabel="", ylabel="", half_widths=spread)
+    assert to_hex(ax.containers[1].lines[0].get_markerfacecolor()) == "#ffffff"
+
+
+def test_effects_that_nobody_knows_an_interval_of_are_marks_without_a_legend() -> None:
+    ax = effects(LABELS, MEANS, xlabel="nats")
+    (line,) = [line for line in ax.lines if line.get_marker() == "X"]
+    assert list(line.get_xdata()) == sorted(MEANS, reverse=True)
+    assert not ax.containers and not ax.figure.legends

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+FEWEST = 3  # seeds that two rows must have in common
 Expected = Literal["better", "worse", "same"]
 # Student's t, 97.5 % quantiles for 1, 2, 3, ... degrees of freedom; the last serves all above.
 STUDENT = (
@@ -155,3 +156,16 @@ def verdict(finding: Finding, interval: Interval) -> str:
     better = (interval.mean < 0) == lower_is_better
     found = "better" if better else "worse"
     return "seen again" if found == finding.expected else "the other way round"
+
+
+def judged(result: Mapping[str, Any]) -> list[tuple[Finding, Interval | None, str]]:
+    """Every finding, its interval and its verdict; "too few runs" where seeds are lacking."""
+    found: list[tuple[Finding, Interval | None, str]] = []
+    for f in FINDINGS:
+        one, other = (scores_of(result, row, f.measure, f.test) for row in (f.row, f.against))
+        if len(one.keys() & other.keys()) < FEWEST:
+            found.append((f, None, "too few runs"))
+        else:
+            interval = difference(result, f.row, f.measure, f.test, f.against)
+            found.append((f, interval, verdict(f, interval)))
+    return found

@@ -15,51 +15,40 @@ TICKS = (-3, -1, -0.3, -0.1, 0, 0.1, 0.3, 1, 3)
 def effects(
     labels: Sequence[str],
     means: Sequence[float],
-    half_widths: Sequence[float],
+    half_widths: Sequence[float] | None = None,
     *,
     xlabel: str,
     ax: Axes | None = None,
 ) -> Axes:
     """A row for each change, the largest on top: its mean effect and the interval around it.
 
-    Where the interval excludes 0 the point is filled; where it does not, hollow and grey.
+    Where the interval excludes 0 the point is filled; where it does not, hollow and grey. Effects
+    of which nobody knows an interval are crosses.
 
     Args:
         labels: of the changes.
         means: their effects.
-        half_widths: from the mean to the end of the interval.
+        half_widths: from the mean to the end of the interval; None where there are none.
         xlabel: what an effect is, and in which direction it is worse.
 
     Raises:
         ValueError: there are not as many of all three.
     """
-    if not len(labels) == len(means) == len(half_widths):
+    widths = [0.0] * len(means) if half_widths is None else half_widths
+    if not len(labels) == len(means) == len(widths):
         raise ValueError(
-            f"{len(labels)} labels, {len(means)} means and {len(half_widths)} intervals; "
+            f"{len(labels)} labels, {len(means)} means and {len(widths)} intervals; "
             "give as many of each"
         )
     if ax is None:
         _, ax = plt.subplots(figsize=(8.0, 1.6 + 0.32 * len(labels)))
     order = sorted(range(len(labels)), key=lambda i: -means[i])
     ax.axvline(0, color="0.3", lw=1.2, zorder=0)
-    for is_decided, color, name in (
-        (True, DECIDED, "decided: the interval excludes 0"),
-        (False, OPEN, "open"),
-    ):
-        rows = [y for y, i in enumerate(order) if (abs(means[i]) > half_widths[i]) == is_decided]
-        ax.errorbar(
-            [means[order[y]] for y in rows],
-            rows,
-            xerr=[half_widths[order[y]] for y in rows],
-            fmt="o",
-            color=color,
-            markerfacecolor=color if is_decided else "white",
-            markersize=8,
-            capsize=4,
-            lw=2,
-            label=name,
-        )
-    ends = [m + sign * h for m, h in zip(means, half_widths, strict=True) for sign in (-1, 1)]
+    if half_widths is None:
+        ax.plot([means[i] for i in order], range(len(order)), "X", color=DECIDED, markersize=9)
+    else:
+        _with_intervals(ax, [means[i] for i in order], [widths[i] for i in order])
+    ends = [m + sign * h for m, h in zip(means, widths, strict=True) for sign in (-1, 1)]
     ax.set_xscale("symlog", linthresh=NEAR)
     ax.set_xticks(TICKS, [f"{tick:+g}" if tick else "0" for tick in TICKS])
     ax.set_xlim(min([-NEAR, *(1.15 * end for end in ends)]), max([NEAR, *(1.15 * e for e in ends)]))
@@ -68,8 +57,30 @@ def effects(
     ax.grid(axis="x", color="#e4e4e4", lw=0.8)
     ax.set_axisbelow(True)
     ax.set_xlabel(xlabel)
-    ax.figure.legend(loc="outside upper center", ncols=2)
     return ax
+
+
+def _with_intervals(ax: Axes, means: Sequence[float], half_widths: Sequence[float]) -> None:
+    """Points with their intervals, a row each from the top, and a legend above the figure."""
+    decided = [abs(mean) > half for mean, half in zip(means, half_widths, strict=True)]
+    for is_decided, color, name in (
+        (True, DECIDED, "decided: the interval excludes 0"),
+        (False, OPEN, "open"),
+    ):
+        rows = [row for row, found in enumerate(decided) if found == is_decided]
+        ax.errorbar(
+            [means[row] for row in rows],
+            rows,
+            xerr=[half_widths[row] for row in rows],
+            fmt="o",
+            color=color,
+            markerfacecolor=color if is_decided else "white",
+            markersize=8,
+            capsize=4,
+            lw=2,
+            label=name,
+        )
+    ax.figure.legend(loc="outside upper center", ncols=2)
 
 
 def quality_by_size(
@@ -86,7 +97,7 @@ def quality_by_size(
     Args:
         points: name -> (parameters, quality).
         base: the model that the others are variations of; it is drawn in another colour.
-        half_widths: of an interval around the quality, for each name.
+        half_widths: of the intervals around the quality, by name; a model that has none is hollow.
         ax: where to draw; a figure of its own when None.
 
     Raises:
@@ -98,9 +109,18 @@ def quality_by_size(
         _, ax = plt.subplots(figsize=(8.0, 4.6))
     for name, (size, quality) in points.items():
         color = PALETTE[1] if name == base else PALETTE[0]
-        spread = half_widths[name] if half_widths else None
+        spread = half_widths.get(name) if half_widths else None
+        inside = "white" if half_widths and spread is None else color
         ax.errorbar(
-            size, quality, yerr=spread, fmt="o", color=color, markersize=8, capsize=3, lw=1.6
+            size,
+            quality,
+            yerr=spread,
+            fmt="o",
+            color=color,
+            markerfacecolor=inside,
+            markersize=8,
+            capsize=3,
+            lw=1.6,
         )
         ax.annotate(name, (size, quality), xytext=(7, 5), textcoords="offset points", fontsize=12)
     ax.set_xscale("log")

@@ -1,0 +1,158 @@
+"""A trained model as scripts, for a page that translates without a server.
+
+A browser loads a script wherever the page comes from, from the disk too; a file of numbers it does
+not. So a model becomes some scripts of text, small enough that reading one never makes the page
+wait. What is in them: `pack` says it; `front_ends/live/weights.js` reads it.
+"""
+
+import base64
+import json
+import shutil
+import struct
+import tempfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from transformer.config import TransformerConfig
+from transformer.files import write_atomically
+from transformer.model import Transformer
+from transformer.rounding import SCALE, rounded, unrounded
+from transformer.text import BPETokenizer, Tokenizer, WordTokenizer
+from transformer.translation import Translator
+from transformer.weights import load_model_tensors, model_tensors
+
+PART = 2**19  # bytes of a part before it is compressed: some milliseconds of work for a phone
+LARGEST = 32 * 2**20  # bytes of all parts: a reader waits for them, and a phone computes with them
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A model for the page.
+
+    Attributes:
+        parts: compressed, in order; together the bytes that `pack` describes.
+    """
+
+    parts: tuple[bytes, ...]
+
+    @property
+    def size(self) -> int:
+        """What a reader downloads, in bytes (base64 adds a third, and the server takes it off)."""
+        return sum(map(len, self.parts))
+
+    def scripts(self, name: str) -> list[str]:
+        """The scripts that leave the parts in the page's `bookModels`, under the model's name."""
+        models = "(globalThis.bookModels ??= {})"
+        return [
+            f'({models}[{json.dumps(name)}] ??= [])[{i}] = "{base64.b64encode(part).decode()}";\n'
+            for i, part in enumerate(self.parts)
+        ]
+
+
+def pack(translator: Translator) -> Packed:
+    """The model and its tokenizer in bytes.
+
+    First the length of the header (4 bytes, little-endian), then the header in JSON: the model's
+    settings, the tokenizer's lists, and the name, the shape and the place of each tensor, counted
+    from the header's end. Then the tensors: of a matrix the scales of its rows in float32 and its
+    whole numbers in 8 bits (`rounding.py`), of a vector its float32; each begins at a multiple of
+    four bytes.
+
+    Raises:
+        ValueError: no page could compute with it, or it is too large for one.
+    """
+    model = translator.model
+    if type(model) is not Transformer:
+        raise ValueError(
+            f"a page computes with the paper's Transformer only; this is a {type(model).__name__}"
+        )
+    tensors = rounded(model_tensors(model))
+    entries, body, at = [], [], 0
+    for name, tensor in tensors.items():
+        if name.endswith(SCALE):
+            continue
+        scale = [tensors[name + SCALE]] if name + SCALE in tensors else []
+        data = b"".join(t.detach().cpu().contiguous().numpy().tobytes() for t in (*scale, tensor))
+        data += b"\0" * (-len(data) % 4)
+        entries.append({"name": name, "shape": list(tensor.shape), "at": at})
+        body.append(data)
+        at += len(data)
+    head = {
+        "config": model.config.to_dict(),
+        "tokenizer": _lists(translator.tokenizer),
+        "tensors": entries,
+    }
+    text = json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 4)
+    whole = struct.pack("<I", len(text)) + text + b"".join(body)
+    parts = (zlib.compress(whole[i : i + PART], 9) for i in range(0, len(whole), PART))
+    packed = Packed(tuple(parts))
+    if packed.size > LARGEST:
+        raise ValueError(
+            f"the model takes {packed.size / 2**20:.0f} MB, more than a page can ask of its "
+            f"readers ({LARGEST / 2**20:.0f} MB); train a smaller one"
+        )
+    return packed
+
+
+def unpack(packed: Packed) -> tuple[TransformerConfig, dict[str, Any], dict[str, torch.Tensor]]:
+    """The settings, the tokenizer's lists and the tensors to compute with, as a page reads them."""
+    whole = b"".join(map(zlib.decompress, packed.parts))
+    length = struct.unpack_from("<I", whole)[0]
+    head, base = json.loads(whole[4 : 4 + length]), 4 + length
+    tensors = {}
+    for entry in head["tensors"]:
+        name, shape, at = entry["name"], entry["shape"], base + entry["at"]
+        n_scales = shape[0] if len(shape) == 2 else 0
+        kind = "<i1" if n_scales else "<f4"
+        if n_scales:
+            scale = np.frombuffer(whole, "<f4", n_scales, at)
+            tensors[name + SCALE] = torch.tensor(scale)
+        values = np.frombuffer(whole, kind, int(np.prod(shape)), at + 4 * n_scales)
+        tensors[name] = torch.tensor(values).reshape(shape)
+    return TransformerConfig(**head["config"]), head["tokenizer"], unrounded(tensors)
+
+
+def as_rounded(translator: Translator) -> Translator:
+    """The translator that a page has: the same, with each matrix in 8 bits."""
+    model = Transformer(translator.model.config)
+    load_model_tensors(model, unrounded(rounded(model_tensors(translator.model))))
+    return Translator(model.eval(), translator.tokenizer)
+
+
+def write_scripts(packed: Packed, folder: Path, name: str) -> None:
+    """Write the scripts FOLDER/0.js, FOLDER/1.js, ...; an earlier pack there is replaced whole.
+
+    Raises:
+        FileError: they could not be written.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as unfinished:
+        made = Path(unfinished, folder.name)
+        for i, script in enumerate(packed.scripts(name)):
+            write_atomically(made / f"{i}.js", script.encode())
+        shutil.rmtree(folder, ignore_errors=True)
+        made.rename(folder)
+
+
+def _lists(tokenizer: Tokenizer) -> Mapping[str, Any]:
+    """What a tokenizer is made of: its tokens in the order of their ids, and its merges, if any.
+
+    Raises:
+        ValueError: it is of neither kind.
+    """
+    if isinstance(tokenizer, WordTokenizer):
+        return {"words": tokenizer.pieces(range(tokenizer.vocab_size))}
+    if isinstance(tokenizer, BPETokenizer):
+        merges = json.loads(tokenizer.to_json())["model"]["merges"]
+        return {
+            "vocab": tokenizer.pieces(range(tokenizer.vocab_size)),
+            "merges": [merge if isinstance(merge, str) else " ".join(merge) for merge in merges],
+        }
+    raise ValueError(f"a page cannot read a tokenizer of the kind {type(tokenizer).__name__}")

@@ -1,0 +1,178 @@
+// @ts-check
+// A trained model in the page: sentence in, translation and all that the heads looked at out.
+
+import { inflated, joined } from "./parts.js";
+import { transformer } from "./network.js";
+import { beamSearch, drawn, largest, mostProbable, oneByOne } from "./search.js";
+import { BOS, EOS, tokenizerOf } from "./tokenizer.js";
+import { weightsOf } from "./weights.js";
+
+const EXTRA_LENGTH = 50; // section 6.1: so many tokens more than the input may the output have
+const HALF = /\p{Surrogate}/u; // of a pair of code units, alone
+const TURN = 8; // milliseconds of work, after which the page has its turn
+
+/** A turn for the page: what waits (a click, a frame) comes first. @returns {Promise<void>} */
+function turn() {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.addEventListener("message", () => {
+      port1.close();
+      resolve();
+    });
+    port1.start();
+    port2.postMessage(null);
+  });
+}
+
+/** What ends when something newer begins. */
+class Superseded extends Error {}
+
+/**
+ * A model with its tokenizer. Each method but `pieces` takes its time in small steps, and ends with
+ * `Superseded` as soon as another one begins.
+ */
+class Live {
+  /** @param {import("./weights.js").Weights} weights */
+  constructor(weights) {
+    this.network = transformer(weights);
+    this.tokenizer = tokenizerOf(weights.tokenizer);
+    this.engine = weights.engine.kind;
+    this.current = {};
+  }
+
+  /**
+   * Runs a computation to its end, in turns with the page.
+   * @template T @param {Generator<void, T>} work @returns {Promise<T>}
+   */
+  async run(work) {
+    const own = {};
+    this.current = own;
+    let since = performance.now();
+    for (;;) {
+      const { done, value } = work.next();
+      if (done) return value;
+      if (performance.now() - since < TURN) continue;
+      await turn();
+      if (this.current !== own) throw new Superseded("a newer sentence has come");
+      since = performance.now();
+    }
+  }
+
+  /** Ends what is under way. */
+  stop() {
+    this.current = {};
+  }
+
+  /**
+   * A sentence's ids with the end mark.
+   * @param {string} text @throws {RangeError} a sentence that says what is wrong with it
+   */
+  source(text) {
+    if (!text.trim()) throw new RangeError("the sentence is empty; there is nothing to translate");
+    if (HALF.test(text)) throw new RangeError("there is half a character in the sentence");
+    const ids = this.tokenizer.encode(text);
+    const limit = this.network.config.max_len - 1; // one place for the end mark
+    if (ids.length > limit) {
+      throw new RangeError(
+        `the sentence has ${ids.length} tokens, more than the model takes (${limit}); split it`);
+    }
+    return [...ids, EOS];
+  }
+
+  /** @param {number[]} source */
+  maxLen(source) {
+    return Math.min(source.length + EXTRA_LENGTH, this.network.config.max_len);
+  }
+
+  /**
+   * A translation, token by token.
+   * @param {string} text
+   * @param {{given?: number[], silenced?: Set<string>, temperature?: number, topK?: number,
+   *   random?: () => number, watch?: (step: import("./search.js").Written) => void}} [settings]
+   *   `given`: the first tokens; `temperature`: draw, instead of taking the most probable token
+   */
+  async translate(text, settings = {}) {
+    const { temperature, topK = 0, random, ...others } = settings;
+    const source = this.source(text);
+    const choose = temperature === undefined
+      ? mostProbable : drawn({ temperature, topK, random });
+    const maxLen = this.maxLen(source);
+    const found = await this.run(oneByOne(this.network, source, { maxLen, choose, ...others }));
+    return { ...found, source, text: this.tokenizer.decode(found.tokens) };
+  }
+
+  /**
+   * The hypotheses of a beam search, best first.
+   * @param {string} text
+   * @param {{beamSize: number, alpha: number, nBest?: number,
+   *   watch?: (step: import("./search.js").BeamStep) => void}} settings
+   */
+  async search(text, settings) {
+    const source = this.source(text);
+    const maxLen = this.maxLen(source);
+    const found = await this.run(beamSearch(this.network, source, { maxLen, ...settings }));
+    return found.map((one) => ({ ...one, text: this.tokenizer.decode(one.tokens) }));
+  }
+
+  /**
+   * All weights for a sentence and its translation, as Translator.attention gives them:
+   * name -> head -> query -> weights.
+   * @param {string} text
+   */
+  async attention(text) {
+    let found = await this.translate(text);
+    const { source } = found;
+    // The translation as it is read again, which a model may have spelled otherwise.
+    const read = this.tokenizer.encode(found.text);
+    const target = [BOS, ...read].slice(0, this.network.config.max_len);
+    if (!found.ended || `${read}` !== `${found.tokens}`) {
+      found = await this.translate(text, { given: [...read, EOS] });
+    }
+    /** @type {Object<string, number[][][]>} */
+    const weights = {};
+    found.encoder.forEach((heads, layer) => {
+      weights[`encoder.${layer}.self`] = heads.map((rows) => rows.map((row) => [...row]));
+    });
+    for (const kind of /** @type {const} */ (["self", "cross"])) {
+      found.encoder.forEach((heads, layer) => {
+        weights[`decoder.${layer}.${kind}`] = heads.map((_, head) =>
+          target.map((__, row) => {
+            const looked = found.steps[row][kind][layer][head];
+            const width = kind === "self" ? target.length : looked.length;
+            return Array.from({ length: width }, (___, column) => looked[column] ?? 0);
+          }));
+      });
+    }
+    return { source: this.pieces(source), target: this.pieces(target), weights };
+  }
+
+  /** @param {number[]} tokens */
+  pieces(tokens) {
+    return this.tokenizer.pieces(tokens);
+  }
+
+  /**
+   * The most probable tokens of a step.
+   * @param {Float32Array} logProbs @param {number} n
+   */
+  candidates(logProbs, n) {
+    return largest(logProbs, n).map((token) =>
+      ({ token, piece: this.pieces([token])[0], probability: Math.exp(logProbs[token]) }));
+  }
+}
+
+/**
+ * The model whose parts these are.
+ * @param {string[]} parts in base64
+ * @param {{simd?: boolean}} [settings] without it, plain JavaScript only
+ */
+async function open(parts, { simd = true } = {}) {
+  const pieces = [];
+  for (const part of parts) {
+    pieces.push(await inflated(part));
+    await turn();
+  }
+  return new Live(await weightsOf(joined(pieces), turn, simd));
+}
+
+export default { open, Superseded };

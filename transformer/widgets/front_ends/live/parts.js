@@ -1,0 +1,28 @@
+// @ts-check
+// The scripts in which a model comes, as bytes (transformer/packing.py writes them).
+
+/** @param {string} text @returns {Uint8Array} */
+export function fromBase64(text) {
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i += 1) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}
+
+/** A compressed part as it was. @param {string} part in base64 @returns {Promise<Uint8Array>} */
+export async function inflated(part) {
+  const squeezed = new Blob([/** @type {BlobPart} */ (fromBase64(part))]);
+  const stream = squeezed.stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** One piece behind the other. @param {Uint8Array[]} pieces */
+export function joined(pieces) {
+  const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}

@@ -1,0 +1,116 @@
+// @ts-check
+// Text to token ids and back, as transformer/text has it; tests hold the two equal.
+
+/**
+ * @typedef {object} Tokenizer
+ * @property {(text: string) => number[]} encode without marks
+ * @property {(ids: number[]) => string} decode marks are left out
+ * @property {(ids: number[]) => string[]} pieces each id's token as it is shown
+ */
+
+export const [PAD, BOS, EOS, UNKNOWN] = [0, 1, 2, 3];
+const SPECIAL = 4;
+const SPACE = "\u2581";
+// What the `tokenizers` library calls punctuation: Unicode's, and all of ASCII's.
+const PUNCTUATION = /[\p{P}$+<=>^`|~]/u;
+// What Python's str.split() takes for a space.
+// eslint-disable-next-line no-control-regex
+const BLANK = /[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/u;
+
+/** One token for each word of a list, of which the first four are the marks. @param {string[]} words @returns {Tokenizer} */
+function wordTokenizer(words) {
+  const ids = new Map(words.slice(SPECIAL).map((word, i) => [word, i + SPECIAL]));
+  return {
+    encode: (text) =>
+      text.split(BLANK).filter((word) => word).map((word) => ids.get(word) ?? UNKNOWN),
+    decode: (tokens) =>
+      tokens.filter((id) => id >= SPECIAL || id === UNKNOWN).map((id) => words[id]).join(" "),
+    pieces: (tokens) => tokens.map((id) => words[id]),
+  };
+}
+
+/**
+ * Byte-pair encoding.
+ * @param {string[]} vocab the tokens in the order of their ids
+ * @param {string[]} merges the oldest first, each as its two parts with a space between
+ * @returns {Tokenizer}
+ */
+function bpeTokenizer(vocab, merges) {
+  const ids = new Map(vocab.map((token, id) => [token, id]));
+  const ages = new Map(merges.map((pair, age) => [pair, age]));
+  const byteToken = (/** @type {number} */ byte) =>
+    `<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`;
+  /** @type {Map<number, number>} */
+  const byteOf = new Map(Array.from({ length: 256 }, (_, byte) =>
+    [/** @type {number} */ (ids.get(byteToken(byte))), byte]));
+  const bytesOf = (/** @type {string} */ text) =>
+    [...new TextEncoder().encode(text)].map(byteToken);
+  const spelled = (/** @type {string[]} */ pieces) =>
+    pieces.map((piece) => /** @type {number} */ (ids.get(piece)));
+
+  /** A word's ids: its characters, joined by the oldest merge first. @param {string} word */
+  function merged(word) {
+    const pieces = [...word].flatMap((letter) => (ids.has(letter) ? [letter] : bytesOf(letter)));
+    for (;;) {
+      let [oldest, at] = [Infinity, 0];
+      for (let i = 1; i < pieces.length; i += 1) {
+        const age = ages.get(`${pieces[i - 1]} ${pieces[i]}`) ?? Infinity;
+        if (age < oldest) [oldest, at] = [age, i];
+      }
+      if (!at) return spelled(pieces);
+      pieces.splice(at - 1, 2, pieces[at - 1] + pieces[at]);
+    }
+  }
+
+  /** Words begin at their space; punctuation stands alone. @param {string} text */
+  function words(text) {
+    const found = [""];
+    for (const letter of text.replaceAll(" ", SPACE)) {
+      if (PUNCTUATION.test(letter)) found.push(letter, "");
+      else if (letter === SPACE) found.push(letter);
+      else found[found.length - 1] += letter;
+    }
+    return found.filter((word) => word);
+  }
+
+  return {
+    encode(text) {
+      // A ▁ of the text itself is spelled in bytes: as a token it stands for a space.
+      const [first, ...others] = ` ${text}`.split(SPACE)
+        .map((part) => words(part).flatMap(merged));
+      return [...first, ...others.flatMap((part) => [...spelled(bytesOf(SPACE)), ...part])];
+    },
+    decode(tokens) {
+      let text = "";
+      /** @type {number[]} */
+      let bytes = [];
+      const flush = () => {
+        try {
+          const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+          text += decoder.decode(Uint8Array.from(bytes));
+        } catch {
+          text += "\ufffd".repeat(bytes.length);
+        }
+        bytes = [];
+      };
+      for (const id of tokens) {
+        if (id < SPECIAL) continue;
+        const byte = byteOf.get(id);
+        if (byte === undefined) {
+          flush();
+          text += vocab[id].replaceAll(SPACE, " ");
+        } else {
+          bytes.push(byte);
+        }
+      }
+      flush();
+      return text.startsWith(" ") ? text.slice(1) : text;
+    },
+    pieces: (tokens) => tokens.map((id) => vocab[id]),
+  };
+}
+
+/** @param {{words: string[]} | {vocab: string[], merges: string[]}} lists @returns {Tokenizer} */
+export function tokenizerOf(lists) {
+  return "words" in lists ? wordTokenizer(lists.words) : bpeTokenizer(lists.vocab, lists.merges);
+}

@@ -1,0 +1,87 @@
+// @ts-check
+// From the bytes of a packed model to matrices and vectors (transformer/packing.py writes them).
+
+import { plainEngine, simdEngine } from "./product.js";
+
+const AT_ONCE = 2 ** 18; // weights that are read between two pauses
+
+/**
+ * @typedef {object} Config the model's settings, as TransformerConfig has them
+ * @property {number} d_model @property {number} n_heads @property {number} n_layers
+ * @property {number | null} d_k @property {number | null} d_v
+ * @property {"pre" | "post"} norm @property {"sinusoidal" | "learned"} positions
+ * @property {number} max_len
+ *
+ * @typedef {object} Weights
+ * @property {Config} config
+ * @property {any} tokenizer its lists
+ * @property {import("./product.js").Engine} engine
+ * @property {(name: string) => import("./product.js").Matrix} matrix
+ * @property {(name: string) => Float32Array} vector
+ */
+
+/**
+ * @param {Uint8Array} bytes
+ * @param {() => Promise<void>} pause gives the page its turn
+ * @param {boolean} simd whether to try the fast engine
+ * @returns {Promise<Weights>}
+ */
+export async function weightsOf(bytes, pause, simd = true) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const length = view.getUint32(0, true);
+  const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  const base = 4 + length;
+  /** @param {number} at @param {number} count */
+  const floats = (at, count) =>
+    new Float32Array(bytes.slice(base + at, base + at + 4 * count).buffer);
+  /** @type {{name: string, shape: number[], at: number}[]} */
+  const tensors = head.tensors;
+  const sizes = tensors.filter(({ shape }) => shape.length === 2)
+    .map(({ shape: [outs, ins] }) => ({ outs, ins }));
+  const engine = (simd ? await simdEngine(sizes) : null) ?? plainEngine();
+  /** @type {Map<string, import("./product.js").Matrix>} */
+  const matrices = new Map();
+  /** @type {Map<string, Float32Array>} */
+  const vectors = new Map();
+  await pause();
+  let done = 0;
+  for (const { name, shape: [outs, ins], at } of tensors) {
+    if (ins === undefined) {
+      vectors.set(name, floats(at, outs));
+      continue;
+    }
+    const matrix = engine.matrix(outs, ins);
+    const scale = floats(at, outs);
+    const whole = new Int8Array(bytes.buffer, bytes.byteOffset + base + at + 4 * outs, outs * ins);
+    for (let o = 0; o < outs; o += 1) {
+      for (let i = 0; i < ins; i += 1) {
+        matrix.rows[o * matrix.stride + i] = whole[o * ins + i] * scale[o];
+      }
+      done += ins;
+      if (done > AT_ONCE) {
+        done = 0;
+        await pause();
+      }
+    }
+    matrices.set(name, matrix);
+  }
+  /** @template T @param {Map<string, T>} all @param {string} name */
+  const found = (all, name) => {
+    const one = all.get(name);
+    if (one === undefined) throw new Error(`the packed model has no ${name}`);
+    return one;
+  };
+  const own = (/** @type {string} */ name) => (matrices.has(name) ? [name] : []);
+  // Tied matrices are stored once, under the first one's name.
+  const [source] = own("src_embedding.weight");
+  const [target = source] = own("tgt_embedding.weight");
+  const [output = target] = own("output.weight");
+  const names = new Map([["tgt_embedding.weight", target], ["output.weight", output]]);
+  return {
+    config: head.config,
+    tokenizer: head.tokenizer,
+    engine,
+    matrix: (name) => found(matrices, names.get(name) ?? name),
+    vector: (name) => found(vectors, name),
+  };
+}

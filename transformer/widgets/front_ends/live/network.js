@@ -11,7 +11,7 @@
  * Where the heads of a layer looked from one position: head -> weights.
  * @typedef {Float32Array[]} Looked
  *
- * @typedef {Set<string>} Silenced heads that say nothing, as "cross.0.3": attention, layer, head
+ * @typedef {Set<string>} Silenced heads that say nothing, by attention and number: "decoder.0.cross.3"
  */
 
 const EPSILON = 1e-5; // torch.nn.LayerNorm's
@@ -188,7 +188,7 @@ export function transformer({ config, engine, matrix, vector }) {
         const own = yield* keysAndValues(h, `${layer}.self_attention`);
         return yield* attention(h, `${layer}.self_attention`, () => own,
           (_, weights) => weights.forEach((row, head) => rows[head].push(row)),
-          (head) => silenced.has(`encoder self.${l}.${head}`));
+          (head) => silenced.has(`encoder.${l}.self.${head}`));
       });
       x = yield* residual(x, `${layer}.feed_forward`, feedForward(layer));
     }
@@ -225,12 +225,12 @@ export function transformer({ config, engine, matrix, vector }) {
         });
         return yield* attention(h, `${layer}.self_attention`, (n) => caches[n][l],
           (n, weights) => looked[n].self.push(weights),
-          (head) => silenced.has(`decoder self.${l}.${head}`));
+          (head) => silenced.has(`decoder.${l}.self.${head}`));
       });
       x = yield* residual(x, `${layer}.cross_attention`, (h) =>
         attention(h, `${layer}.cross_attention`, () => memory[l],
           (n, weights) => looked[n].cross.push(weights),
-          (head) => silenced.has(`cross.${l}.${head}`)));
+          (head) => silenced.has(`decoder.${l}.cross.${head}`)));
       x = yield* residual(x, `${layer}.feed_forward`, feedForward(layer));
     }
     if (config.norm === "pre") x = norm(x, "decoder.norm");

@@ -17,9 +17,12 @@ const PUNCTUATION = /[\p{P}$+<=>^`|~]/u;
 // eslint-disable-next-line no-control-regex
 const BLANK = /[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/u;
 
-/** One token for each word of a list, of which the first four are the marks. @param {string[]} words @returns {Tokenizer} */
+/**
+ * One token for each word of a list, of which the first four are the marks.
+ * @param {string[]} words @returns {Tokenizer}
+ */
 function wordTokenizer(words) {
-  const ids = new Map(words.slice(SPECIAL).map((word, i) => [word, i + SPECIAL]));
+  const ids = new Map(words.map((word, id) => [word, id]));
   return {
     encode: (text) =>
       text.split(BLANK).filter((word) => word).map((word) => ids.get(word) ?? UNKNOWN),

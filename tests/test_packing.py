@@ -1,0 +1,83 @@
+"""A model as scripts: what is packed is the rounded model, and what cannot be packed says why."""
+
+import base64
+import json
+import re
+
+import pytest
+import torch
+
+from tests.helpers import small_model
+from transformer.packing import LARGEST, as_rounded, pack, unpack, write_scripts
+from transformer.rounding import rounded, unrounded
+from transformer.seq2seq import Seq2Seq, Seq2SeqConfig
+from transformer.shipped import shipped_model
+from transformer.text import WordTokenizer
+from transformer.translation import Translator
+from transformer.weights import model_tensors
+
+WORDS = [f"w{i}" for i in range(9)]  # with the four marks: the small models' vocabulary
+
+
+def translator(**settings):
+    return Translator(small_model(dtype=torch.float32, **settings), WordTokenizer(WORDS))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"norm": "post", "positions": "learned"}, {"tie": "none", "d_k": 3, "d_v": 5}],
+)
+def test_a_pack_holds_the_rounded_model_whole(settings):
+    one = translator(**settings)
+    config, lists, tensors = unpack(pack(one))
+    assert config == one.model.config
+    assert lists == {"words": one.tokenizer.pieces(range(13))}
+    expected = unrounded(rounded(model_tensors(one.model)))
+    assert tensors.keys() == expected.keys()
+    assert all(torch.equal(tensors[name], tensor) for name, tensor in expected.items())
+
+
+def test_the_shipped_model_keeps_its_size():
+    packed = pack(shipped_model())
+    scripts = packed.scripts("multi30k_de_en")
+    assert packed.size < 7 * 10**6 and sum(map(len, scripts)) < 9 * 10**6
+    assert max(map(len, scripts)) < 10**6  # none keeps the page for long
+    _, lists, _ = unpack(packed)
+    assert len(lists["vocab"]) == 6000 and lists["merges"][0].count(" ") == 1
+
+
+def test_scripts_hold_the_parts_and_replace_earlier_ones(tmp_path):
+    packed, folder = pack(translator()), tmp_path / "models" / "mine"
+    write_scripts(packed, folder, "mine")
+    (folder / "9.js").write_text("of an earlier pack")
+    write_scripts(packed, folder, "mine")
+    assert [path.name for path in folder.iterdir()] == ["0.js"]
+    (text,) = re.findall(r'"([^"]{20,})"', (folder / "0.js").read_text())
+    assert base64.b64decode(text) == packed.parts[0]
+    assert json.dumps("mine") in (folder / "0.js").read_text()
+
+
+def test_rounding_leaves_the_translators_own_weights_alone():
+    one = translator()
+    before = {name: tensor.clone() for name, tensor in model_tensors(one.model).items()}
+    other = as_rounded(one)
+    assert all(torch.equal(before[n], t) for n, t in model_tensors(one.model).items())
+    assert not torch.equal(*(x.model.src_embedding.weight for x in (one, other)))
+
+
+def test_what_no_page_computes_with_is_refused():
+    config = Seq2SeqConfig(src_vocab_size=13, tgt_vocab_size=13, d_model=8)
+    with pytest.raises(ValueError, match="only; this is a Seq2Seq"):
+        pack(Translator(Seq2Seq(config), WordTokenizer(WORDS)))
+
+    class Letters:
+        vocab_size = 13
+
+    with pytest.raises(ValueError, match="of the kind Letters"):
+        pack(Translator(translator().model, Letters()))
+
+
+def test_a_model_too_large_for_a_page_is_refused(monkeypatch):
+    monkeypatch.setattr("transformer.packing.LARGEST", LARGEST // 10_000)
+    with pytest.raises(ValueError, match="train a smaller one"):
+        pack(translator())

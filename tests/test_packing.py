@@ -10,7 +10,6 @@ import torch
 from tests.helpers import small_model
 from transformer.packing import LARGEST, as_rounded, pack, unpack, write_scripts
 from transformer.rounding import rounded, unrounded
-from transformer.seq2seq import Seq2Seq, Seq2SeqConfig
 from transformer.shipped import shipped_model
 from transformer.text import WordTokenizer
 from transformer.translation import Translator
@@ -66,15 +65,16 @@ def test_rounding_leaves_the_translators_own_weights_alone():
 
 
 def test_what_no_page_computes_with_is_refused():
-    config = Seq2SeqConfig(src_vocab_size=13, tgt_vocab_size=13, d_model=8)
-    with pytest.raises(ValueError, match="only; this is a Seq2Seq"):
-        pack(Translator(Seq2Seq(config), WordTokenizer(WORDS)))
+    changed = translator()
+    changed.model.encoder.layers[0].feed_forward_residual.norm = torch.nn.RMSNorm(16)
+    with pytest.raises(ValueError, match="only; the model has a RMSNorm"):
+        pack(changed)
 
-    class Letters:
-        vocab_size = 13
+    class Letters(WordTokenizer):
+        pass
 
     with pytest.raises(ValueError, match="of the kind Letters"):
-        pack(Translator(translator().model, Letters()))
+        pack(Translator(translator().model, Letters(WORDS)))
 
 
 def test_a_model_too_large_for_a_page_is_refused(monkeypatch):

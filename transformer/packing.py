@@ -20,6 +20,7 @@ import numpy as np
 import torch
 
 from transformer.config import TransformerConfig
+from transformer.decoding.packed import PARTS
 from transformer.files import write_atomically
 from transformer.model import Transformer
 from transformer.rounding import SCALE, rounded, unrounded
@@ -68,10 +69,10 @@ def pack(translator: Translator) -> Packed:
         ValueError: no page could compute with it, or it is too large for one.
     """
     model = translator.model
-    if type(model) is not Transformer:
-        raise ValueError(
-            f"a page computes with the paper's Transformer only; this is a {type(model).__name__}"
-        )
+    for part in model.modules():
+        if type(part) not in {Transformer, *PARTS}:
+            kind = type(part).__name__
+            raise ValueError(f"a page computes with the paper's parts only; the model has a {kind}")
     tensors = rounded(model_tensors(model))
     entries, body, at = [], [], 0
     for name, tensor in tensors.items():
@@ -147,9 +148,9 @@ def _lists(tokenizer: Tokenizer) -> Mapping[str, Any]:
     Raises:
         ValueError: it is of neither kind.
     """
-    if isinstance(tokenizer, WordTokenizer):
+    if type(tokenizer) is WordTokenizer:
         return {"words": tokenizer.pieces(range(tokenizer.vocab_size))}
-    if isinstance(tokenizer, BPETokenizer):
+    if type(tokenizer) is BPETokenizer:
         merges = json.loads(tokenizer.to_json())["model"]["merges"]
         return {
             "vocab": tokenizer.pieces(range(tokenizer.vocab_size)),

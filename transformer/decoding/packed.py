@@ -10,23 +10,26 @@ from torch.nn.modules.module import _has_any_global_hook
 
 from transformer.attention import MultiHeadAttention
 from transformer.embedding import LearnedPositions, SinusoidalPositions, TokenEmbedding
-from transformer.layers import DecoderLayer, FeedForward, Residual
+from transformer.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from transformer.masks import padding_mask
-from transformer.model import Decoder, Transformer
+from transformer.model import Decoder, Encoder, Transformer
 
 NormArguments = tuple[tuple[int, ...], Tensor, Tensor, float]
 INITIAL_SLOTS = 16  # for the tokens of each prefix; more are made as needed
 
 
+# What the paper's model is made of, and nothing of it replaced.
+PARTS = {Encoder, EncoderLayer, Decoder, DecoderLayer, MultiHeadAttention, FeedForward, Residual}
+PARTS |= {TokenEmbedding, SinusoidalPositions, LearnedPositions}
+PARTS |= {nn.Linear, nn.LayerNorm, nn.Dropout, nn.Identity, nn.ModuleList}
+
+
 def is_plain(model: Transformer) -> bool:
     """Whether the weights alone say what the decoder computes: no hooks, nothing replaced."""
     parts = [*model.decoder.modules(), model.tgt_embedding, model.tgt_positions, model.output]
-    known = {Decoder, DecoderLayer, MultiHeadAttention, FeedForward, Residual, TokenEmbedding}
-    known |= {SinusoidalPositions, LearnedPositions}
-    known |= {nn.Linear, nn.LayerNorm, nn.Dropout, nn.Identity, nn.ModuleList}
     replaced = type(model) is not Transformer or {"decode", "logits"} & vars(model).keys()
     hooked = _has_any_global_hook() or any(p._forward_hooks or p._forward_pre_hooks for p in parts)
-    return not replaced and not hooked and all(type(part) in known for part in parts)
+    return not replaced and not hooked and all(type(part) in PARTS for part in parts)
 
 
 class PackedSteps:

@@ -15,9 +15,11 @@ from pathlib import Path
 from playwright.sync_api import Browser, Locator, Page
 
 from book._ext.policy import with_policy
+from transformer.packing import shipped_pack, write_scripts
 from transformer.widgets.base import FRONT_ENDS, Widget
 from transformer.widgets.static_page import STYLE, element_of_widget, write_front_ends
 
+MODELS = ("multi30k_de_en", "toy_german")  # that widgets may load
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = """<!doctype html>
 <html lang="en" data-theme="{theme}" style="color-scheme: {theme}">
@@ -107,6 +109,8 @@ def widget_site(folder: Path) -> Iterator[WidgetSite]:
     """Fills an empty folder with the front ends and serves it meanwhile."""
     static = folder / "_static"
     write_front_ends(static / "widgets")
+    for name in MODELS:
+        write_scripts(shipped_pack(name), static / "models" / name, name)
     shutil.copytree(FRONT_ENDS, folder / "modules")  # for those who ask a module of the kit
     shutil.copy(ROOT / "book/_static/widgets.js", static)
     with serving(folder) as address:

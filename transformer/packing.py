@@ -13,6 +13,7 @@ import tempfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from transformer.decoding.packed import PARTS
 from transformer.files import write_atomically
 from transformer.model import Transformer
 from transformer.rounding import SCALE, rounded, unrounded
+from transformer.shipped import shipped_model
 from transformer.text import BPETokenizer, Tokenizer, WordTokenizer
 from transformer.translation import Translator
 from transformer.weights import load_model_tensors, model_tensors
@@ -125,6 +127,18 @@ def as_rounded(translator: Translator) -> Translator:
     model = Transformer(translator.model.config)
     load_model_tensors(model, unrounded(rounded(model_tensors(translator.model))))
     return Translator(model.eval(), translator.tokenizer)
+
+
+@cache
+def shipped_pack(name: str) -> Packed:
+    """A model that comes with the book, packed. Errors as in `shipped_model`."""
+    return pack(shipped_model(name))
+
+
+def on_page(name: str = "multi30k_de_en") -> dict[str, Any]:
+    """What a widget has to know to load a shipped model on a page: its name, scripts and bytes."""
+    packed = shipped_pack(name)
+    return {"name": name, "parts": len(packed.parts), "bytes": packed.size}
 
 
 def write_scripts(packed: Packed, folder: Path, name: str) -> None:

@@ -25,6 +25,7 @@ FOLDER = "licences"
 OURS = (
     *("book.css", "book.js", "favicon.svg", "readme.png", "styles/site.css"),
     *("widgets.js", "widgets/*", "fonts/LICENSE-*.txt", f"{FOLDER}/*"),
+    "models/toy_german/*",
 )
 
 
@@ -94,6 +95,12 @@ WORKS = (
     Work("sphinx-design", "MIT", "sphinx-design", ("design-tabs.js", "sphinx-design.min.css")),
     Work("sphinx-exercise", "MIT", "sphinx-exercise", ("exercise.css",)),
     Work("sphinx-togglebutton", "MIT", "sphinx-togglebutton", ("togglebutton.*",)),
+    Work(
+        "Multi30k, from which the model in the page has learned",
+        "LicenseRef-Multi30k",
+        ROOT / "book/models/LICENSE-Multi30k.md",
+        ("models/multi30k_de_en/*",),
+    ),
     Work("Tabler Icons", "MIT", "Copyright (c) 2020-2025 Paweł Kuna", COPY_ICONS),
 )
 

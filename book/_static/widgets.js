@@ -5,7 +5,7 @@
 (() => {
   /** @typedef {{render: (host: {model: PageModel, el: HTMLElement}) => unknown}} FrontEnd */
 
-  const WIDGETS = new URL("widgets/", /** @type {HTMLScriptElement} */ (document.currentScript).src);
+  const STATIC = /** @type {HTMLScriptElement} */ (document.currentScript).src;
 
   /** The state of a widget that nobody shares: set, tell those who watch, forget nothing else. */
   class PageModel {
@@ -45,24 +45,65 @@
     }
   }
 
-  /** @type {Map<string, Promise<FrontEnd>>} */
-  const frontEnds = new Map();
+  const page = /** @type {any} */ (globalThis); // where scripts leave what they bring
 
-  /** The front end of a name, which its script leaves in `bookWidgets`. @param {string} name */
-  function frontEndOf(name) {
-    let coming = frontEnds.get(name);
-    if (!coming) {
-      coming = new Promise((resolve, reject) => {
-        const script = document.createElement("script");
-        script.src = new URL(`${name}.js`, WIDGETS).href;
-        script.addEventListener("load", () =>
-          resolve(/** @type {any} */ (globalThis).bookWidgets[name]));
-        script.addEventListener("error", () => reject(new Error(`${script.src} did not load`)));
-        document.head.append(script);
+  /** Runs a script of the site. @param {string} path @returns {Promise<void>} */
+  function run(path) {
+    return new Promise((resolve, reject) => {
+      const script = document.createElement("script");
+      script.src = new URL(path, STATIC).href;
+      script.addEventListener("load", () => resolve());
+      script.addEventListener("error", () => {
+        script.remove(); // so that a second try is one
+        reject(new Error(`${script.src} did not load`));
       });
-      frontEnds.set(name, coming);
+      document.head.append(script);
+    });
+  }
+
+  /** @type {Map<string, Promise<any>>} */
+  const made = new Map();
+
+  /**
+   * What is made once a page; what failed is tried again when it is asked for again.
+   * @template T @param {string} name @param {() => Promise<T>} make @returns {Promise<T>}
+   */
+  function once(name, make) {
+    let coming = made.get(name);
+    if (!coming) {
+      coming = make();
+      coming.catch(() => made.delete(name));
+      made.set(name, coming);
     }
     return coming;
+  }
+
+  /**
+   * The front end of a name, which its script leaves in `bookWidgets`.
+   * @param {string} name @returns {Promise<FrontEnd & Object<string, any>>}
+   */
+  const frontEndOf = (name) => once(name, async () => {
+    await run(`widgets/${name}.js`);
+    return page.bookWidgets[name];
+  });
+
+  /**
+   * The trained model that a widget names, to be run here: loaded once a page, when a reader asks.
+   * @param {{name: string, parts: number}} model how many scripts it comes in
+   * @param {(share: number) => void} progress is told how much of it is there, 0 to 1
+   */
+  async function trained({ name, parts }, progress) {
+    const live = await frontEndOf("live");
+    const model = await once(`model ${name}`, async () => {
+      for (let i = 0; i < parts; i += 1) {
+        if (!page.bookModels?.[name]?.[i]) await run(`models/${name}/${i}.js`);
+        progress((i + 1) / parts);
+      }
+      const found = await live.open(page.bookModels[name]);
+      delete page.bookModels[name]; // as text it is needed no more
+      return found;
+    });
+    return { live, model };
   }
 
   /** @param {string} text */
@@ -79,6 +120,13 @@
     try {
       const frontEnd = await frontEndOf(state.front_end);
       const model = new PageModel(state);
+      if (state.live?.name) {
+        Object.assign(model, { load: async (/** @type {(share: number) => void} */ progress) => {
+          const found = await trained(state.live, progress);
+          found.live.answer(model, found.model);
+          return found.model;
+        } });
+      }
       await frontEnd.render({ model, el: place });
       // For tests and for curious readers.
       Object.assign(place, { model });

@@ -38,7 +38,9 @@ class AttentionHeads(Widget):
             `Translator.attention` returns is an example too.
         on_sentence: translates a reader's own sentence into a further example, where a kernel
             runs. What it raises is shown to the reader.
-        settings: the traits example, kind, layer, head (all counted from 0) and view.
+        settings: the traits example, kind, layer, head (all counted from 0) and view; and live,
+            what `packing.on_page` says of the model, by which a page translates a reader's own
+            sentence without a kernel.
 
     Raises:
         ValueError: tokens and weights do not fit, or a row of weights does not sum to 1.
@@ -59,6 +61,7 @@ class AttentionHeads(Widget):
     can_translate = traitlets.Bool(False).tag(sync=True)
     sentence = traitlets.Unicode().tag(sync=True)
     message = traitlets.Unicode().tag(sync=True)
+    live = traitlets.Dict().tag(sync=True)
     on_sentence = traitlets.Callable(None, allow_none=True)
 
     def __init__(

@@ -54,13 +54,14 @@ class BeamExplorer(Widget):
 
     Args:
         translator: a model and its tokenizer.
-        sentences: what to translate; with a kernel, readers can add their own.
+        sentences: what to translate; with a kernel, or `live` on a page, readers can add their own.
         bos_id, eos_id: the start mark and the end mark.
         beam_sizes: for which beam sizes to search, rising.
         length_penalty: the alpha of the searches.
         extra_length: 50 in the paper.
-        settings: the traits example (counted from 0), beam_size, step (0 is before the first) and
-            alpha, with which finished hypotheses are ranked.
+        settings: the traits example (counted from 0), beam_size, step (0 is before the first),
+            alpha, with which finished hypotheses are ranked, and live, what `packing.on_page` says
+            of the model.
 
     Raises:
         ValueError: there is nothing to search, or a sentence has no tokens or too many.
@@ -78,6 +79,7 @@ class BeamExplorer(Widget):
     contents = traitlets.Dict().tag(sync=True)
     sentence = traitlets.Unicode().tag(sync=True)
     message = traitlets.Unicode().tag(sync=True)
+    live = traitlets.Dict().tag(sync=True)
 
     def __init__(
         self,

@@ -66,8 +66,8 @@ async function render({ model, el }) {
     scrolling("All heads in numbers", table));
   const problem = html("p", { class: "tfw-error", role: "alert", hidden: true });
   const controls = html("div", { class: "tfw-controls" });
-  const own = model.get("can_translate") && "widget_manager" in model
-    ? ownSentence(model, "Translate", "The model translates it \u2026") : null;
+  const own = ownSentence(model, "Translate", "The model translates it \u2026",
+    model.get("can_translate"));
   /** @type {(() => void)[]} */
   let stops = [];
 

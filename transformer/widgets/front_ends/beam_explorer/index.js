@@ -63,8 +63,7 @@ function render({ model, el }) {
   const ends = scrolling("Finished hypotheses");
   const note = html("p", {});
   const sentences = html("div", {});
-  const own = "widget_manager" in model
-    ? ownSentence(model, "Search", "The model searches \u2026") : null;
+  const own = ownSentence(model, "Search", "The model searches \u2026");
   let stopSentences = () => {};
 
   function offer() {

@@ -9,6 +9,8 @@
  * @property {() => void} save_changes
  * @property {(event: string, callback: () => void) => void} on
  * @property {(event: string, callback?: () => void) => void} off
+ * @property {(progress: (share: number) => void) => Promise<any>} [load] on a page: loads the trained
+ *   model that answers there, in place of a kernel
  */
 
 /**

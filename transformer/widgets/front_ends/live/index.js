@@ -1,6 +1,7 @@
 // @ts-check
 // A trained model in the page: sentence in, translation and all that the heads looked at out.
 
+import { answer } from "./answers.js";
 import { inflated, joined } from "./parts.js";
 import { transformer } from "./network.js";
 import { beamSearch, drawn, largest, mostProbable, oneByOne } from "./search.js";
@@ -25,13 +26,15 @@ function turn() {
 }
 
 /** What ends when something newer begins. */
-class Superseded extends Error {}
+class Superseded extends Error {
+  name = "Superseded";
+}
 
 /**
  * A model with its tokenizer. Each method but `pieces` takes its time in small steps, and ends with
  * `Superseded` as soon as another one begins.
  */
-class Live {
+export class Live {
   /** @param {import("./weights.js").Weights} weights */
   constructor(weights) {
     this.network = transformer(weights);
@@ -175,4 +178,4 @@ async function open(parts, { simd = true } = {}) {
   return new Live(await weightsOf(joined(pieces), turn, simd));
 }
 
-export default { open, Superseded };
+export default { open, answer, Superseded };

@@ -16,6 +16,13 @@ export async function inflated(part) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
+/** The bytes as zlib packs them. @param {Uint8Array} bytes @returns {Promise<Uint8Array>} */
+export async function deflated(bytes) {
+  const stream = new Blob([/** @type {BlobPart} */ (bytes)]).stream()
+    .pipeThrough(new CompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
 /** One piece behind the other. @param {Uint8Array[]} pieces */
 export function joined(pieces) {
   const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));

@@ -8,7 +8,10 @@
  * @property {(ids: number[]) => string[]} pieces each id's token as it is shown
  */
 
-export const [PAD, BOS, EOS, UNKNOWN] = [0, 1, 2, 3];
+// The marks come first: 0 is padding.
+export const BOS = 1;
+export const EOS = 2;
+const UNKNOWN = 3;
 const SPECIAL = 4;
 const SPACE = "\u2581";
 // What the `tokenizers` library calls punctuation: Unicode's, and all of ASCII's.

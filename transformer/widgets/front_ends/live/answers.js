@@ -1,0 +1,105 @@
+// @ts-check
+// What Python answers in Jupyter to a reader's own sentence, answered by the model in the page.
+
+import { ATTENTIONS } from "../kit/attentions.js";
+import { assign, bytesOf, inflate } from "../kit/model.js";
+import { deflated, joined } from "./parts.js";
+import { EOS } from "./tokenizer.js";
+
+/**
+ * @typedef {import("../kit/model.js").Model} Model
+ * @typedef {import("./index.js").Live} Live
+ */
+
+const ONE = 1000; // a weight of 1, as AttentionHeads has it
+const DIGITS = 5; // of each logarithm, as BeamExplorer has them
+/** @type {Object<string, (layer: number) => string>} */
+const NAMES = {
+  "encoder self": (layer) => `encoder.${layer}.self`,
+  "decoder self": (layer) => `decoder.${layer}.self`,
+  cross: (layer) => `decoder.${layer}.cross`,
+};
+
+/** AttentionHeads: one more example behind the others. @param {Model} model @param {Live} live @param {string} text */
+async function heads(model, live, text) {
+  const { source, target, weights } = await live.attention(text);
+  const { heads: kinds, examples } = model.get("contents");
+  const cells = Object.keys(ATTENTIONS).filter((kind) => kind in kinds).flatMap((kind) =>
+    kinds[kind].flatMap((/** @type {number} */ _, /** @type {number} */ layer) =>
+      weights[NAMES[kind](layer)].flat(2).map((w) => Math.min(ONE, Math.round(w * ONE)))));
+  const old = await inflate(bytesOf(model.get("packed")));
+  // All low bytes, then all high bytes.
+  const both = joined([
+    old.subarray(0, old.length / 2), Uint8Array.from(cells, (cell) => cell & 255),
+    old.subarray(old.length / 2), Uint8Array.from(cells, (cell) => cell >> 8),
+  ]);
+  const packed = await deflated(both);
+  model.set("contents", { heads: kinds, examples: [...examples, { source, target, alignment: [] }] });
+  model.set("packed", new DataView(packed.buffer));
+  assign(model, "example", examples.length);
+}
+
+/** BeamExplorer: the trees of one more sentence. @param {Model} model @param {Live} live @param {string} text */
+async function beams(model, live, text) {
+  const { pieces: before, end: endBefore, ...contents } = model.get("contents");
+  const pieces = [...before];
+  let end = endBefore;
+  /** @type {Map<number, number>} */
+  const places = new Map();
+  const placeOf = (/** @type {number} */ token) => {
+    const [piece] = live.pieces([token]);
+    const known = places.get(token) ?? (token === EOS ? end : pieces.indexOf(piece));
+    const place = known < 0 ? pieces.push(piece) - 1 : known;
+    if (token === EOS) end = place;
+    places.set(token, place);
+    return place;
+  };
+  const rounded = (/** @type {number} */ x) => Number(x.toFixed(DIGITS));
+  /** @type {Object<string, import("../beam_explorer/data.js").Columns>} */
+  const trees = {};
+  for (const beamSize of contents.beam_sizes) {
+    /** @type {import("../beam_explorer/data.js").Columns} */
+    const columns = { parent: [], token: [], log_prob: [], total: [], fate: "", cut: false };
+    let alive = [0]; // the nodes of the prefixes
+    await live.search(text, { beamSize, nBest: beamSize, alpha: contents.alpha,
+      watch({ candidates, living, cut }) {
+        const first = columns.parent.length + 1;
+        for (const { parent, token, logProb, total, fate } of candidates) {
+          columns.parent.push(alive[parent]);
+          columns.token.push(placeOf(token));
+          columns.log_prob.push(rounded(logProb));
+          columns.total.push(rounded(total));
+          columns.fate += fate[0];
+        }
+        alive = living.map((i) => first + i);
+        columns.cut = cut;
+      } });
+    trees[beamSize] = columns;
+  }
+  const examples = [...contents.examples, { source: text, trees }];
+  model.set("contents", { ...contents, pieces, end, examples });
+  assign(model, "example", examples.length - 1);
+}
+
+/** @type {Object<string, (model: Model, live: Live, text: string) => Promise<void>>} */
+const ANSWERS = { attention_heads: heads, beam_explorer: beams };
+
+/**
+ * Answers to each change of a widget's "sentence" as its class does in Python, by "contents" or by
+ * a "message".
+ * @param {Model} model @param {Live} live
+ */
+export function answer(model, live) {
+  const respond = ANSWERS[model.get("front_end")];
+  if (!respond) return; // a front end that asks the model itself
+  model.on("change:sentence", async () => {
+    const text = model.get("sentence");
+    model.set("message", "");
+    try {
+      await respond(model, live, text);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      if (error.name !== "Superseded") model.set("message", error.message);
+    }
+  });
+}

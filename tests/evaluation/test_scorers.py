@@ -2,7 +2,7 @@
 
 import pytest
 
-from transformer.evaluation import compounds_apart, score, scored_in_many_ways
+from transformer.evaluation import score, scored_in_many_ways, split_compounds
 
 OUTPUTS = ["a well-known man walks his dog in the snow .", "The tree is tall and green."]
 REFERENCES = [
@@ -12,8 +12,8 @@ REFERENCES = [
 
 
 def test_hyphens_between_letters_become_words() -> None:
-    assert compounds_apart("a state-of-the-art man - he") == "a state - of - the - art man - he"
-    assert compounds_apart("-10 to 5-") == "-10 to 5-"
+    assert split_compounds("a state-of-the-art man - he") == "a state - of - the - art man - he"
+    assert split_compounds("-10 to 5-") == "-10 to 5-"
 
 
 def test_the_first_way_is_the_books_own() -> None:

@@ -73,10 +73,10 @@ def sweep(
         RunError: the folder holds something else, or a process has ended before its work.
         FileError: the folder cannot be written to.
     """
-    held = done_runs(folder, sizes)  # before anything is computed that could not be kept
-    write_results(folder, held, sizes)
+    finished = done_runs(folder, sizes)  # before anything is computed that could not be kept
+    write_results(folder, finished, sizes)
     runs = [Run(name, seed) for seed in range(1, n_seeds + 1) for name in rows]
-    waiting = [run for run in runs if run not in held]
+    waiting = [run for run in runs if run not in finished]
     say(f"{len(waiting)} of {len(runs)} runs are to be done, in {folder}")
     processes = max(1, min(processes, len(waiting)))
     devices = devices_for(processes, device)

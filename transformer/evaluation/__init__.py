@@ -8,7 +8,7 @@ from transformer.evaluation.bracketing import (
     bracketing,
 )
 from transformer.evaluation.errors import RULES, error_features, repetitions, words_of
-from transformer.evaluation.scorers import compounds_apart, scored_in_many_ways
+from transformer.evaluation.scorers import scored_in_many_ways, split_compounds
 from transformer.evaluation.scores import (
     Interval,
     Scores,
@@ -29,11 +29,11 @@ __all__ = [
     "bracket_counts",
     "bracketing",
     "compare",
-    "compounds_apart",
     "error_features",
     "repetitions",
     "score",
     "scored_in_many_ways",
     "sentence_chrf",
+    "split_compounds",
     "words_of",
 ]

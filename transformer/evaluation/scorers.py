@@ -9,7 +9,7 @@ from typing import Any
 HYPHEN = re.compile(r"(?<=\S)-(?=\S)")
 
 
-def compounds_apart(text: str) -> str:
+def split_compounds(text: str) -> str:
     """Each hyphen between two letters as a word of its own: "a well - known man"."""
     return HYPHEN.sub(" - ", text)
 
@@ -38,12 +38,12 @@ def scored_in_many_ways(
         return {"bleu": round(score, 2), "signature": str(metric.get_signature())}
 
     plain = [*translations], [*references]
-    apart = [[compounds_apart(words(text)) for text in side] for side in plain]
+    split = [[split_compounds(words(text)) for text in side] for side in plain]
     return {
         "13a": bleu(*plain),
         "13a, lower case": bleu(*plain, lowercase=True),
         "intl": bleu(*plain, tokenize="intl"),
         "intl, lower case": bleu(*plain, tokenize="intl", lowercase=True),
-        "13a, compounds apart": bleu(*apart, tokenize="none"),
+        "13a, compounds apart": bleu(*split, tokenize="none"),
         "blanks only": bleu(*plain, tokenize="none"),
     }

@@ -31,20 +31,20 @@ def constituency_tree(
     words: list[str] = []
     drawn: list[tuple[float, float, list[tuple[float, float]], Span]] = []
 
-    def place(part: Any) -> tuple[float, float]:
+    def arrange(part: Any) -> tuple[float, float]:
         """Where a part's name stands; the words' own row is 0, and a parent is above its parts."""
         if isinstance(part, str):
             words.append(part)
             return float(len(words) - 1), 0.0
         label, parts = part
         start = len(words)
-        below = [place(inner) for inner in parts]
+        below = [arrange(inner) for inner in parts]
         x = (below[0][0] + below[-1][0]) / 2
         y = STEP + max(height for _, height in below)
         drawn.append((x, y, below, (label, start, len(words))))
         return x, y
 
-    _, top = place(tree)
+    _, top = arrange(tree)
     if ax is None:
         width = max(5.2, 0.86 * len(words))
         _, ax = plt.subplots(figsize=(width, 1.0 + 0.62 * top / STEP))

@@ -106,11 +106,11 @@ def spans(tree: Tree[str], without: frozenset[str] = frozenset()) -> list[Span]:
     def walk(part: str | Tree[str], start: int) -> int:
         if not isinstance(part, Tree):
             return start + (part not in without)
-        place, end = len(found), start
+        position, end = len(found), start
         for inner in part.parts:
             end = walk(inner, end)
         if part.label != TOP and end > start:
-            found.insert(place, Span(part.label, start, end))
+            found.insert(position, Span(part.label, start, end))
         return end
 
     walk(tree, 0)

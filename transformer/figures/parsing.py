@@ -22,7 +22,7 @@ def constituency_tree(
     wrong: Collection[Span] = (),
     ax: Axes | None = None,
 ) -> Axes:
-    """A tree with its words in a row at the bottom; each constituent stands over its words.
+    """A tree with its words in a row at the bottom; each constituent stands over their middle.
 
     Args:
         tree: a label and parts, each a word or a tree of this form.
@@ -39,21 +39,26 @@ def constituency_tree(
         label, parts = part
         start = len(words)
         below = [arrange(inner) for inner in parts]
-        x = (below[0][0] + below[-1][0]) / 2
+        x = (start + len(words) - 1) / 2  # over its own words
         y = STEP + max(height for _, height in below)
         drawn.append((x, y, below, (label, start, len(words))))
         return x, y
 
     _, top = arrange(tree)
     if ax is None:
-        width = max(5.2, 0.86 * len(words))
+        width = max(5.2, len(words) * max(0.7, 0.25 + 0.1 * max(map(len, words))))
         _, ax = plt.subplots(figsize=(width, 1.0 + 0.62 * top / STEP))
     ax.set(xlim=(-0.6, len(words) - 0.4), ylim=(-0.45, top + 0.4))
     ax.axis("off")
     for x, y, below, span in drawn:
         odd = span in wrong
+        line: dict[str, Any] = {"color": ORANGE if odd else GREY, "lw": 2.0 if odd else 1.3}
+        bar = y - 0.45 * STEP  # lines at right angles cannot cross
+        columns = [x, *(i for i, _ in below)]
+        ax.plot([x, x], [y, bar], zorder=1, **line)
+        ax.plot([min(columns), max(columns)], [bar, bar], zorder=1, **line)
         for i, j in below:
-            ax.plot([x, i], [y, j], color=ORANGE if odd else GREY, lw=2.0 if odd else 1.3, zorder=1)
+            ax.plot([i, i], [bar, j], zorder=1, **line)
         name = lettering(14, color=ORANGE if odd else BLUE, weight="bold")
         mark = f"{span[0]} ✗" if odd else span[0]
         ax.text(x, y, mark, **name, bbox={"fc": "white", "ec": "none", "pad": 1.5}, zorder=2)
@@ -87,7 +92,7 @@ def parsers(rows: Sequence[tuple[str, str, float]], ours: str, *, ax: Axes | Non
         text.set_fontweight("bold" if name.startswith(ours) else "normal")
     values = [f1 for _, _, f1 in rows]
     ax.set(ylim=(len(rows) - 0.4, -0.6), xlim=(min(values) - 0.5, max(values) + 1.0))
-    ax.set_xlabel("bracketing F1, section 23 of the Journal")
+    ax.set_xlabel("bracketing F1 (WSJ, section 23)")
     ax.legend(loc="upper center", bbox_to_anchor=(0.3, -0.14), ncol=2, columnspacing=1.0)
     return ax
 
@@ -117,7 +122,7 @@ def f1_over_length(
         ax.plot(lengths, array.mean(0), LINES[i % 3] + MARKERS[i % 3], color=color, label=name)
     ax.axvline(longest + 0.5, color=GREY, lw=1.4, ls=":")
     ax.text(longest + 0.7, 104, "longer than\nin training", **(lettering(12, "left", GREY)))
-    ax.set(ylim=(0, 112), yticks=range(0, 101, 20))
+    ax.set(ylim=(0, 112), yticks=range(0, 101, 20), xticks=lengths[::2])
     ax.set_xlabel("words of the sentence")
     ax.set_ylabel("bracketing F1")
     ax.legend(loc="lower left")

@@ -115,6 +115,19 @@ def link_scores(
     return torch.stack(weight, -1), torch.stack(hits, -1)
 
 
+def choose_head(sentences: Sequence[LinkedSentence]) -> tuple[int, bool]:
+    """The head with most weight on the links of some sentences, and whether against them.
+
+    All heads are tried, along the links and against them.
+    """
+    means = []
+    for against in (False, True):
+        onto = [link_scores(sentence, against=against)[0] for sentence in sentences]
+        means.append(torch.cat(onto, dim=-1).mean(-1))  # (heads,)
+    direction, head = divmod(int(torch.stack(means).argmax()), len(means[0]))
+    return head, bool(direction)
+
+
 def find_head(
     chosen_on: Sequence[LinkedSentence], measured_on: Sequence[LinkedSentence], *, seed: int = 0
 ) -> FoundHead:
@@ -129,14 +142,7 @@ def find_head(
     """
     if not chosen_on or not measured_on:
         raise ValueError("a head is chosen on some sentences and measured on others; give both")
-    both = [
-        torch.cat([link_scores(sentence, against=against)[0] for sentence in chosen_on], -1).mean(
-            -1
-        )
-        for against in (False, True)
-    ]
-    direction, head = divmod(int(torch.stack(both).argmax()), len(both[0]))
-    against = bool(direction)
+    head, against = choose_head(chosen_on)
     scores = [link_scores(sentence, against=against) for sentence in measured_on]
     sizes = [len(_keys(s, against)) for s in measured_on]
     expected = [

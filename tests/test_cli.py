@@ -45,6 +45,19 @@ def copy_run(tmp_path_factory) -> Path:
     return folder
 
 
+def test_a_run_can_begin_with_the_weights_of_another(copy_run: Path, tmp_path: Path) -> None:
+    start = ["train", "copy", "--start", str(copy_run), "--steps", "1", "--factor", "1e-9"]
+    done = run(*start, "--out", str(tmp_path / "second"))
+    assert done.returncode == 0, done.stderr
+    before, after = (load_file(f / "model.safetensors") for f in (copy_run, tmp_path / "second"))
+    for name, weights in before.items():
+        torch.testing.assert_close(after[name], weights)
+    assert json.loads((tmp_path / "second/config.json").read_text())["start"] == "copy"
+    refused = run(*start, "--d-model", "32", "--out", str(tmp_path / "third"))
+    assert "d_model (32) differs from that of the model to start from, copy (16)" in refused.stderr
+    assert refused.returncode == 1 and not (tmp_path / "third").exists()
+
+
 def test_help_names_the_commands_and_the_tasks() -> None:
     top, train = run("--help"), run("train", "--help")
     assert all(word in top.stdout for word in ("train", "translate", "evaluate"))

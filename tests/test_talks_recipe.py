@@ -20,6 +20,7 @@ from benchmarks.talks_recipe import (
 )
 from tests.data.releases import folder_of, release
 from transformer.data.parallel import ParallelText
+from transformer.results import recorded
 from transformer.tasks import Start, multi30k_task
 from transformer.tasks.multi30k import RECIPE as CAPTIONS
 from transformer.text import save_tokenizer
@@ -134,3 +135,13 @@ def test_an_unknown_line_and_a_file_of_something_else_are_refused(
     Path(folders[-1]).write_text('{"lines": []}')
     assert main(folders) == 1
     assert "holds no lines of this benchmark" in capsys.readouterr().err
+
+
+def test_the_books_record_holds_lines_of_today_and_quotes_five_short_sentences() -> None:
+    record = recorded("talks_recipe")
+    assert record["planned"] == list(LINES)
+    assert record["lines"] and set(record["lines"]) <= set(LINES)
+    for name, found in record["lines"].items():
+        assert found["line"] == LINES[name].to_dict()
+        assert len(found["outputs"]) == (0 if found["line"]["text"] == "captions" else 5)
+    assert [6 <= len(quoted["source"].split()) <= 12 for quoted in record["quoted"]] == [True] * 5

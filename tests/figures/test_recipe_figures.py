@@ -1,7 +1,10 @@
 """Runs by their curves: every point is drawn, every curve named at its end."""
 
+from typing import Any
+
 import numpy as np
 import pytest
+from matplotlib.text import Annotation
 
 from transformer.figures.recipes import MARKERS, validation_curves
 
@@ -10,10 +13,10 @@ RUNS = {"first": [(1.0, 0.5), (20.0, 5.6)], "recipe": [(1.5, 3.0), (12.0, 9.0)]}
 
 def test_a_curve_has_its_points_and_its_name_at_the_last_of_them() -> None:
     ax = validation_curves(RUNS)
-    assert [line.get_xydata().tolist() for line in ax.lines] == [
-        [list(point) for point in curve] for curve in RUNS.values()
-    ]
-    assert {text.get_text(): text.xy for text in ax.texts} == {
+    drawn = [np.asarray(line.get_xydata()).tolist() for line in ax.lines]
+    assert drawn == [[list(point) for point in curve] for curve in RUNS.values()]
+    names = [text for text in ax.texts if isinstance(text, Annotation)]
+    assert {text.get_text(): text.xy for text in names} == {
         name: curve[-1] for name, curve in RUNS.items()
     }
     colours = [line.get_color() for line in ax.lines]
@@ -29,6 +32,6 @@ def test_the_axis_leaves_room_for_the_names_and_counts_no_passes_that_nobody_mad
 @pytest.mark.parametrize(
     "runs", [{}, {"empty": []}, {f"{i}": [(1.0, 1.0)] for i in range(len(MARKERS) + 1)}]
 )
-def test_what_cannot_be_told_apart_is_refused(runs) -> None:
+def test_what_cannot_be_told_apart_is_refused(runs: Any) -> None:
     with pytest.raises(ValueError, match="give 1 to 6 runs"):
         validation_curves(runs)

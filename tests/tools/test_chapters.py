@@ -51,7 +51,7 @@ NAMES = [
     name for name in chapters(ROOT) if "format_name: myst" in (ROOT / f"{name}.md").read_text()
 ]
 # Trains only for those who ask: the tests of the talks, below.
-ASKED = "book/translation/iwslt"
+ASKED = "book/findings/iwslt"
 TRAINING = [
     name for name in NAMES if name != ASKED and TRAINS & {function for function, _ in calls(name)}
 ]

@@ -27,7 +27,7 @@ from transformer.training import Trainer
 
 ROOT = Path(__file__).resolve().parents[2]
 SCALES = ("smoke", "cpu", "gpu")
-TRAINS = {"Trainer", "train_task", "Adam"}
+TRAINS = {"Trainer", "train_task", "run_row", "Adam"}
 FEW = 60  # steps that take no time at any scale
 SAID = re.compile(r"[Aa]bout (\d+)\s+seconds\s+of\s+one\s+core")
 

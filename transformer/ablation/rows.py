@@ -83,8 +83,8 @@ HEADS_1 = in_small(TABLE_3["A1"].settings)
 ROWS: dict[str, Row] = {
     **{name: _of_paper(name) for name in TABLE_3 if name not in LEFT_OUT},
     "pre_norm": Row("norms stand before the sub-layers", {"norm": "pre"}),
-    "untied": Row("three matrices for embeddings and output, not one", {"tie": "none"}),
-    "no_warm_up": Row("the highest rate from the first step on", warm_up=False),
+    "untied": Row("embeddings and output of their own", {"tie": "none"}),
+    "no_warm_up": Row("the highest rate from step 1 on", warm_up=False),
     **{name: _of_variant(name) for name in sorted(VARIANTS, key=lambda n: not n.startswith("no_"))},
     "modern": Row("what most large language models have kept", {"norm": "pre"}, variants=MODERN),
     # The factor of equation 1 belongs to d_k, so it is taken out where d_k is large, too.

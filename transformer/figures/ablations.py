@@ -1,6 +1,7 @@
 """Figures of ablations: what each change does, with its interval, and what size buys."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
@@ -8,8 +9,6 @@ from matplotlib.axes import Axes
 from transformer.figures.style import PALETTE
 
 DECIDED, OPEN = PALETTE[0], "#767676"
-NEAR = 0.1  # up to here the axis of effects is linear, beyond it logarithmic
-TICKS = (-3, -1, -0.3, -0.1, 0, 0.1, 0.3, 1, 3)
 
 
 def effects(
@@ -41,7 +40,7 @@ def effects(
             "give as many of each"
         )
     if ax is None:
-        _, ax = plt.subplots(figsize=(8.0, 1.6 + 0.32 * len(labels)))
+        _, ax = plt.subplots(figsize=(9.0, 1.6 + 0.32 * len(labels)))
     order = sorted(range(len(labels)), key=lambda i: -means[i])
     ax.axvline(0, color="0.3", lw=1.2, zorder=0)
     if half_widths is None:
@@ -49,9 +48,8 @@ def effects(
     else:
         _with_intervals(ax, [means[i] for i in order], [widths[i] for i in order])
     ends = [m + sign * h for m, h in zip(means, widths, strict=True) for sign in (-1, 1)]
-    ax.set_xscale("symlog", linthresh=NEAR)
-    ax.set_xticks(TICKS, [f"{tick:+g}" if tick else "0" for tick in TICKS])
-    ax.set_xlim(min([-NEAR, *(1.15 * end for end in ends)]), max([NEAR, *(1.15 * e for e in ends)]))
+    room = 0.04 * (max([0.0, *ends]) - min([0.0, *ends]))
+    ax.set_xlim(min([0.0, *ends]) - room, max([0.0, *ends]) + room)
     ax.set_yticks(range(len(labels)), [labels[i] for i in order])
     ax.set_ylim(len(labels) - 0.4, -0.6)
     ax.grid(axis="x", color="#e4e4e4", lw=0.8)
@@ -122,13 +120,18 @@ def quality_by_size(
             capsize=3,
             lw=1.6,
         )
-        ax.annotate(name, (size, quality), xytext=(7, 5), textcoords="offset points", fontsize=12)
+    for i, (name, point) in enumerate(sorted(points.items(), key=lambda item: item[1])):
+        # Above and below in turn, because neighbours in size are often neighbours in quality.
+        above = {"xytext": (6, 5), "ha": "left", "va": "bottom"}
+        below = {"xytext": (-6, -5), "ha": "right", "va": "top"}
+        place: dict[str, Any] = below if i % 2 else above
+        ax.annotate(name, point, textcoords="offset points", fontsize=12, **place)
     ax.set_xscale("log")
     sizes = sorted(size for size, _ in points.values())
     ticks = [tick for tick in SIZES if sizes[0] / 1.3 <= tick <= sizes[-1] * 1.3]
     ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     ax.set_xticks([], minor=True)
-    ax.set_xlim(sizes[0] / 1.25, sizes[-1] * 1.45)  # a name stands to the right of its point
+    ax.set_xlim(sizes[0] / 1.4, sizes[-1] * 1.45)  # names stand beside their points
     ax.margins(y=0.15)
     ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.grid(color="#e4e4e4", lw=0.8)

@@ -39,7 +39,7 @@ def quality_and_cost(
         ValueError: an ensemble's single model is not there.
     """
     if axes is None:
-        _, made = plt.subplots(1, len(points), figsize=(11.0, 5.2), sharex=True)
+        _, made = plt.subplots(1, len(points), figsize=(9.0, 4.8), sharex=True)
         axes = list(np.atleast_1d(made))
     systems = dict.fromkeys(name for panel in points.values() for name in panel)
     missing = {singles[name] for name in systems if name in singles} - set(systems)

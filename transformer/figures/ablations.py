@@ -48,8 +48,8 @@ def effects(
     else:
         _with_intervals(ax, [means[i] for i in order], [widths[i] for i in order])
     ends = [m + sign * h for m, h in zip(means, widths, strict=True) for sign in (-1, 1)]
-    room = 0.04 * (max([0.0, *ends]) - min([0.0, *ends]))
-    ax.set_xlim(min([0.0, *ends]) - room, max([0.0, *ends]) + room)
+    margin = 0.04 * (max([0.0, *ends]) - min([0.0, *ends]))
+    ax.set_xlim(min([0.0, *ends]) - margin, max([0.0, *ends]) + margin)
     ax.set_yticks(range(len(labels)), [labels[i] for i in order])
     ax.set_ylim(len(labels) - 0.4, -0.6)
     ax.grid(axis="x", color="#e4e4e4", lw=0.8)

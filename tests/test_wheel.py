@@ -54,7 +54,7 @@ def test_it_holds_the_module_and_what_its_chapters_read_and_nothing_else(wheel) 
     }
     assert {name for name in wheel.namelist() if ".dist-info/" not in name} == expected
     assert {Path(name).suffix for name in expected} <= {
-        *(".py", ".typed", ".js", ".css", ".json", ".md", ".safetensors")
+        *(".py", ".typed", ".js", ".css", ".wat", ".json", ".md", ".safetensors")
     }
 
 

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from transformer.packing import shipped_pack, write_scripts
-
 NAMED = re.compile(r'"live":\{"name":"([^"]+)"')
 
 
@@ -21,9 +19,13 @@ def models_of(pages: Path) -> set[str]:
 
 def add_models(app: Sphinx, exception: Exception | None) -> None:
     """Writes the scripts of each model, behind what reads all scripts for their words."""
-    if exception is None and app.builder.format == "html":
-        out = Path(app.outdir)
-        for name in sorted(models_of(out)):
+    if exception is not None or app.builder.format != "html":
+        return
+    out = Path(app.outdir)
+    if names := models_of(out):
+        from transformer.packing import shipped_pack, write_scripts  # a book may have no module
+
+        for name in sorted(names):
             write_scripts(shipped_pack(name), out / "_static" / "models" / name, name)
 
 

@@ -95,12 +95,6 @@ WORKS = (
     Work("sphinx-design", "MIT", "sphinx-design", ("design-tabs.js", "sphinx-design.min.css")),
     Work("sphinx-exercise", "MIT", "sphinx-exercise", ("exercise.css",)),
     Work("sphinx-togglebutton", "MIT", "sphinx-togglebutton", ("togglebutton.*",)),
-    Work(
-        "Multi30k, from which the model in the page has learned",
-        "LicenseRef-Multi30k",
-        ROOT / "book/models/LICENSE-Multi30k.md",
-        ("models/multi30k_de_en/*",),
-    ),
     Work("Tabler Icons", "MIT", "Copyright (c) 2020-2025 Paweł Kuna", COPY_ICONS),
 )
 

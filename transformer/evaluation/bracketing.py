@@ -4,8 +4,9 @@ A constituent is right where the reference has one with the same label over the 
 Precision is the share of the proposed constituents that are right, recall that of the
 reference's constituents that were found; both are sums over all sentences, divided once. Marks are
 left out of the words, the label TOP is not counted, and two equal constituents count as two. So
-much is EVALB with Collins' settings. It passes over a sentence whose number of words is wrong;
-here such a parse is mended by `read_tree` and counts like any other.
+much is EVALB with Collins' settings, which take ADVP and PRT for one label, too; here they are two.
+EVALB passes over a sentence whose number of words is wrong; here such a parse is mended by
+`read_tree` and counts like any other.
 """
 
 from collections import Counter

@@ -1,8 +1,9 @@
 // @ts-check
 // A trained model in the page: sentence in, translation and all that the heads looked at out.
 
+import { inflate } from "../kit/model.js";
 import { answer } from "./answers.js";
-import { inflated, joined } from "./parts.js";
+import { fromBase64, joined } from "./parts.js";
 import { transformer } from "./network.js";
 import { beamSearch, drawn, largest, mostProbable, oneByOne } from "./search.js";
 import { BOS, EOS, tokenizerOf } from "./tokenizer.js";
@@ -172,7 +173,7 @@ export class Live {
 async function open(parts, { simd = true } = {}) {
   const pieces = [];
   for (const part of parts) {
-    pieces.push(await inflated(part));
+    pieces.push(await inflate(fromBase64(part)));
     await turn();
   }
   return new Live(await weightsOf(joined(pieces), turn, simd));

@@ -9,13 +9,6 @@ export function fromBase64(text) {
   return bytes;
 }
 
-/** A compressed part as it was. @param {string} part in base64 @returns {Promise<Uint8Array>} */
-export async function inflated(part) {
-  const squeezed = new Blob([/** @type {BlobPart} */ (fromBase64(part))]);
-  const stream = squeezed.stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
-}
-
 /** The bytes as zlib packs them. @param {Uint8Array} bytes @returns {Promise<Uint8Array>} */
 export async function deflated(bytes) {
   const stream = new Blob([/** @type {BlobPart} */ (bytes)]).stream()

@@ -6,6 +6,7 @@ process has (bytes of standard input, signals), in one of its own.
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,7 +23,11 @@ from tests.command_line import run
 from tests.data.releases import folder_of, release
 from transformer.config import TransformerConfig
 from transformer.options import data_settings
+from transformer.runs import load_run
+from transformer.seq2seq import Seq2Seq, Seq2SeqConfig
 from transformer.tasks import TASKS
+from transformer.variants import build
+from transformer.weights import save_model
 
 TINY = ["--d-model", "16", "--d-ff", "16", "--n-heads", "2", "--n-layers", "1"]
 
@@ -120,6 +125,52 @@ def test_the_length_penalty_is_a_setting_of_the_search(copy_run: Path) -> None:
     refused = run("translate", str(copy_run), "--length-penalty", "-1", stdin="1 2\n")
     assert refused.returncode != 0
     assert "--length-penalty" in refused.stderr
+
+
+def test_a_run_is_packed_into_a_page(copy_run: Path, tmp_path) -> None:
+    out = tmp_path / "page"
+    done = run("pack", str(copy_run), "--out", str(out), "--sentence", "1 2 3")
+    assert done.returncode == 0, done.stderr
+    size, read, shown, *_ = done.stdout.splitlines()
+    assert "MB to download for the model, in 1 part;" in size
+    assert read.startswith("Read back: ") and shown.startswith("1 2 3 -> ")
+    assert f"Open {out / 'index.html'}" in done.stdout
+    assert (out / "index.html").is_file()
+    again = run("pack", str(copy_run), "--out", str(out))
+    assert (again.returncode, again.stdout) == (1, "")
+    assert "is there already; name another folder" in again.stderr
+
+
+def test_a_page_shows_the_example_of_its_run_unless_told(copy_run: Path, tmp_path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(copy_run, folder)
+    facts = json.loads((folder / "config.json").read_text())
+    done = run("pack", str(folder))
+    assert done.returncode == 0, done.stderr
+    assert f"\n{facts['example']} -> " in done.stdout
+    assert (folder / "page" / "index.html").is_file()
+    del facts["example"]  # as in runs of earlier versions
+    (folder / "config.json").write_text(json.dumps(facts))
+    refused = run("pack", str(folder), "--out", str(folder / "other"))
+    assert "give one to show first: --sentence" in unframed(refused.stderr)
+    assert refused.returncode != 0 and not (folder / "other").exists()
+
+
+def test_what_no_page_can_compute_with_is_not_packed(copy_run: Path, tmp_path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(copy_run, folder)
+    size = load_run(copy_run)[0].tokenizer.vocab_size
+    recurrent = Seq2Seq(Seq2SeqConfig(size, size, d_model=8))
+    variant = build(TransformerConfig(size, size, d_model=16, n_heads=2, n_layers=1), "rotary")
+    for model, complaint in (
+        (recurrent, "configuration that does not fit"),
+        (variant, "holds a variant of the paper's model, with ['NoPositions', 'Rotary"),
+    ):
+        save_model(folder / "model.safetensors", model)
+        done = run("pack", str(folder))
+        assert (done.returncode, done.stdout) == (1, "")
+        assert complaint in unframed(done.stderr)
+        assert not (folder / "page").exists()
 
 
 @pytest.mark.slow
@@ -231,6 +282,7 @@ def test_a_line_that_is_too_long_to_draw_for_is_named_as_in_a_search(copy_run: P
         (["train", "copy", "--resume"], "no run to resume"),
         (["translate", "nowhere"], "holds no run"),
         (["evaluate", "nowhere"], "holds no run"),
+        (["pack", "nowhere"], "holds no run"),
     ],
 )
 def test_bad_input_gives_a_sentence_and_leaves_nothing(

@@ -8,7 +8,15 @@ import pytest
 import torch
 
 from tests.helpers import small_model
-from transformer.packing import LARGEST, as_rounded, pack, unpack, write_scripts
+from transformer.packing import (
+    LARGEST,
+    as_rounded,
+    holds,
+    pack,
+    read_scripts,
+    unpack,
+    write_scripts,
+)
 from transformer.rounding import rounded, unrounded
 from transformer.shipped import shipped_model
 from transformer.text import WordTokenizer
@@ -81,3 +89,23 @@ def test_a_model_too_large_for_a_page_is_refused(monkeypatch):
     monkeypatch.setattr("transformer.packing.LARGEST", LARGEST // 10_000)
     with pytest.raises(ValueError, match="train a smaller one"):
         pack(translator())
+
+
+def test_what_is_read_back_is_the_translators_or_is_not(tmp_path):
+    one, other = translator(), translator()
+    with torch.no_grad():
+        other.model.output.weight[5] *= 2
+    write_scripts(pack(one), tmp_path / "one", "one")
+    found = read_scripts(tmp_path / "one")
+    assert found == pack(one)
+    assert holds(found, one) and not holds(found, other)
+    assert not holds(found, Translator(one.model, WordTokenizer([*WORDS[:-1], "other"])))
+    assert not holds(found, translator(norm="pre"))
+
+
+def test_scripts_that_are_damaged_or_missing_are_not_read(tmp_path):
+    with pytest.raises(OSError, match="0.js"):
+        read_scripts(tmp_path)
+    (tmp_path / "0.js").write_text("something else")
+    with pytest.raises(ValueError, match="0.js holds no part of a model"):
+        read_scripts(tmp_path)

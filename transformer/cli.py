@@ -3,8 +3,7 @@
 import shlex
 import sys
 import textwrap
-from collections.abc import Collection, Iterable, Mapping
-from inspect import Parameter, signature
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -16,12 +15,18 @@ from transformer.decoding import sample
 from transformer.devices import NotEnoughMemoryError
 from transformer.files import FileError
 from transformer.options import (
+    DATA,
     MODEL,
     TRAINING,
+    Beam,
     Chosen,
-    all_data_settings,
+    DataPath,
+    Device,
+    LengthPenalty,
+    MaxTokens,
+    RunFolder,
     called_options,
-    data_settings,
+    check_data,
     from_command_line,
     from_file,
     from_preset,
@@ -29,6 +34,7 @@ from transformer.options import (
     options,
     with_options,
 )
+from transformer.own_page import write_page
 from transformer.runs import (
     RunError,
     average_run,
@@ -61,30 +67,11 @@ app = typer.Typer(
     add_completion=False,
 )
 
-DATA = all_data_settings(TASKS)
 SIZES = settings_of(Sizes)
 SAMPLING = {
     **{name: settings_of(sample)[name] for name in ("temperature", "top_k", "top_p")},
     "seed": settings_of(Translator.sample)["seed"],
 }
-
-RunFolder = Annotated[Path, typer.Argument(help="The folder that `train` has filled.")]
-DataPath = Annotated[
-    Path | None, typer.Option("--data", help=DATA["data_path"].help, rich_help_panel="Data")
-]
-Beam = Annotated[
-    int, typer.Option(help="Width of the search; 1 is greedy, the paper's is 4.", min=1)
-]
-LengthPenalty = Annotated[
-    float, typer.Option(help="Alpha of the length penalty, where the beam is wider than 1.", min=0)
-]
-MaxTokens = Annotated[
-    int,
-    typer.Option(
-        help="Tokens searched at once, a beam's prefixes each; fewer need less memory.", min=1
-    ),
-]
-Device = Annotated[str | None, typer.Option(help="cpu, cuda, mps; the best one by default.")]
 
 
 def _about_training() -> str:
@@ -150,12 +137,12 @@ def train(
     if chosen.task is None:
         raise typer.BadParameter(f"name a task: {', '.join(TASKS)}")
     build = kind_of(chosen.task).build
-    _check_data(chosen.task, chosen.data, needed=DATA)
+    check_data(chosen.task, chosen.data, needed=DATA)
     chosen_device = pick_device(device)
     with first_goes_ahead():
         built = build(**chosen.data, model=chosen.model, training=chosen.training)
     built = built.starting_from(begin) if begin else built
-    for line in _describe_data(built.metadata) if is_first() else ():
+    for line in built.about_data() if is_first() else ():
         _say(line)
     out = out or Path("runs", chosen.task)
     scorer = built.evaluator(evaluate_on, evaluate_sentences)
@@ -172,9 +159,8 @@ def train(
     _say(f"{why_ended(metrics, built.training)}; {parameters:,} parameters in {out}")
     for line in _score(translator, built.splits if score else {}, built.judge, out):
         _say(line)
-    example = built.tokenizer.decode(min(([*source] for source, _ in built.pairs[:50]), key=len))
-    example = printable(example)
-    _say(f"Try it: echo {shlex.quote(example)} | python -m transformer translate {out}")
+    example = shlex.quote(printable(built.example))
+    _say(f"Try it: echo {example} | python -m transformer translate {out}")
 
 
 @app.command()
@@ -239,7 +225,7 @@ def evaluate(
     """
     translator, config = load_run(run, pick_device(device))
     given = ["data_path"] if data_path else []
-    _check_data(config["task"], given, needed=["data_path"])
+    check_data(config["task"], given, needed=["data_path"])
     splits = splits_of_run(config, data_path)
     splits = {name: chosen_split(splits, name) for name in split or splits}
     judge = kind_of(config["task"]).judge
@@ -274,6 +260,40 @@ def average(
     folder = average_run(run, last, out)
     _say(f"The mean of the last {last} checkpoints is in {folder}")
     _say(f"Score it: python -m transformer evaluate {folder}")
+
+
+@app.command()
+def pack(
+    run: RunFolder,
+    sentence: Annotated[
+        list[str] | None,
+        typer.Option(help="What the page shows first; may be given again. As the run says."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder to make; RUN/page by default.")] = None,
+) -> None:
+    """Make a page of a run: open it from the disk or put it on a server, and it translates there.
+
+    The page shows what the heads look at and how a search finds its words, also for sentences of
+    its readers. Weights are rounded to 8 bits for it.
+    """
+    translator, config = load_run(run)
+    sentences = sentence or [text for text in [config.get("example")] if isinstance(text, str)]
+    if not sentences:
+        raise typer.BadParameter("the run names no example; give one to show first: --sentence")
+    folder = out or run / "page"
+    page = write_page(translator, folder, sentences, run.resolve().name)
+    n_parts, size, n_bytes = len(page.packed.parts), page.packed.size, page.n_bytes
+    parts = f"{n_parts} part{'s' if n_parts > 1 else ''}"
+    _say(
+        f"{size / 1e6:.1f} MB to download for the model, in {parts}; {n_bytes / 1e6:.1f} MB on the "
+        "disk with the page"
+    )
+    _say("Read back: the run's settings, its tokenizer, and its weights, rounded to 8 bits")
+    for source, (rounded, exact) in zip(sentences, page.translations, strict=True):
+        _say(f"{source} -> {rounded}")
+        if rounded != exact:
+            _say(f"  before the weights were rounded: {exact}")
+    _say(f"Open {folder / 'index.html'}")
 
 
 @app.command()
@@ -314,33 +334,6 @@ def ablate(
         _say("Stopped. The same command goes on from there.")
         raise typer.Exit(130) from None
     _say(f"{len(result['runs'])} runs are in {out / RESULTS}")
-
-
-def _check_data(task: str, given: Collection[str], needed: Iterable[str]) -> None:
-    """Refuse what a task cannot use of what is said about its data, and ask for what it needs."""
-    usable, parameters = data_settings(kind_of(task)), signature(kind_of(task).build).parameters
-    for name in given:
-        if name not in usable:
-            reason = "has no such thing" if usable else "makes its own data"
-            option = option_name(name, DATA[name])
-            raise typer.BadParameter(f"the task {task} {reason}; leave out {option}")
-    for name in needed:
-        if name in usable and name not in given and parameters[name].default is Parameter.empty:
-            raise typer.BadParameter(f"the task {task} needs {option_name(name, DATA[name])}")
-
-
-def _describe_data(metadata: Mapping[str, Any]) -> Iterable[str]:
-    """What there is to say about the data before training."""
-    if "training_text" in metadata:
-        test_sets = ", ".join(metadata["test_sets"])
-        yield f"Trains on {metadata['training_text']}; tests on {test_sets}"
-    if "pairs" in metadata:
-        dropped = metadata["dropped"]
-        reasons = "; ".join(f"{count:,} where {why}" for why, count in dropped.items())
-        yield (
-            f"{metadata['pairs']:,} pairs, {sum(dropped.values()):,} of them dropped"
-            f"{': ' + reasons if reasons else ''}; {metadata['train_pairs']:,} train"
-        )
 
 
 def _score(

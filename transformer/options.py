@@ -7,7 +7,7 @@ docstring has.
 
 import inspect
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -65,6 +65,48 @@ def option_name(name: str, setting: Setting) -> str:
     """How the command line calls a setting: --data for data_path, --test-set for test_sets."""
     name = name.removesuffix("_path").removesuffix("s" if setting.type == list[str] else "")
     return "--" + name.replace("_", "-")
+
+
+DATA = all_data_settings(TASKS)
+
+# Arguments that several commands have.
+RunFolder = Annotated[Path, typer.Argument(help="The folder that `train` has filled.")]
+DataPath = Annotated[
+    Path | None, typer.Option("--data", help=DATA["data_path"].help, rich_help_panel="Data")
+]
+Beam = Annotated[
+    int, typer.Option(help="Width of the search; 1 is greedy, the paper's is 4.", min=1)
+]
+LengthPenalty = Annotated[
+    float, typer.Option(help="Alpha of the length penalty, where the beam is wider than 1.", min=0)
+]
+MaxTokens = Annotated[
+    int,
+    typer.Option(
+        help="Tokens searched at once, a beam's prefixes each; fewer need less memory.", min=1
+    ),
+]
+Device = Annotated[str | None, typer.Option(help="cpu, cuda, mps; the best one by default.")]
+
+
+def check_data(task: str, given: Collection[str], needed: Iterable[str]) -> None:
+    """Refuse what a task cannot use of what is said about its data, and ask for what it needs."""
+    usable, parameters = (
+        data_settings(kind_of(task)),
+        inspect.signature(kind_of(task).build).parameters,
+    )
+    for name in given:
+        if name not in usable:
+            reason = "has no such thing" if usable else "makes its own data"
+            option = option_name(name, DATA[name])
+            raise typer.BadParameter(f"the task {task} {reason}; leave out {option}")
+    for name in needed:
+        if (
+            name in usable
+            and name not in given
+            and parameters[name].default is inspect.Parameter.empty
+        ):
+            raise typer.BadParameter(f"the task {task} needs {option_name(name, DATA[name])}")
 
 
 @contextmanager

@@ -7,6 +7,7 @@ wait. What is in them: `pack` says it; `front_ends/live/weights.js` reads it.
 
 import base64
 import json
+import re
 import shutil
 import struct
 import tempfile
@@ -32,6 +33,7 @@ from transformer.weights import load_model_tensors, model_tensors
 
 PART = 2**19  # bytes of a part before it is compressed: some milliseconds of work for a phone
 LARGEST = 32 * 2**20  # bytes of all parts: a reader waits for them, and a phone computes with them
+SCRIPT_TEXT = re.compile(r' = "([A-Za-z0-9+/=]+)";')
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,10 @@ class Packed:
             f'({models}[{json.dumps(name)}] ??= [])[{i}] = "{base64.b64encode(part).decode()}";\n'
             for i, part in enumerate(self.parts)
         ]
+
+    def on_page(self, name: str) -> dict[str, Any]:
+        """What a widget has to know to load it on a page: its name, scripts and bytes."""
+        return {"name": name, "parts": len(self.parts), "bytes": self.size}
 
 
 def pack(translator: Translator) -> Packed:
@@ -137,8 +143,7 @@ def shipped_pack(name: str) -> Packed:
 
 def on_page(name: str = "multi30k_de_en") -> dict[str, Any]:
     """What a widget has to know to load a shipped model on a page: its name, scripts and bytes."""
-    packed = shipped_pack(name)
-    return {"name": name, "parts": len(packed.parts), "bytes": packed.size}
+    return shipped_pack(name).on_page(name)
 
 
 def write_scripts(packed: Packed, folder: Path, name: str) -> None:
@@ -154,6 +159,35 @@ def write_scripts(packed: Packed, folder: Path, name: str) -> None:
             write_atomically(made / f"{i}.js", script.encode())
         shutil.rmtree(folder, ignore_errors=True)
         made.rename(folder)
+
+
+def read_scripts(folder: Path) -> Packed:
+    """The parts that `write_scripts` has left in a folder.
+
+    Raises:
+        ValueError: a script holds no part.
+        OSError: there are none, or one cannot be read.
+    """
+    parts = []
+    for i in range(max(1, len(list(folder.glob("*.js"))))):
+        script = (folder / f"{i}.js").read_text(encoding="utf-8")
+        found = SCRIPT_TEXT.search(script)
+        if found is None:
+            raise ValueError(f"{folder / f'{i}.js'} holds no part of a model")
+        parts.append(base64.b64decode(found[1]))
+    return Packed(tuple(parts))
+
+
+def holds(packed: Packed, translator: Translator) -> bool:
+    """Whether a pack is the translator's: its settings, its tokenizer, its weights in 8 bits."""
+    config, lists, tensors = unpack(packed)
+    expected = unrounded(rounded(model_tensors(translator.model)))
+    return (
+        config == translator.model.config
+        and lists == _lists(translator.tokenizer)
+        and tensors.keys() == expected.keys()
+        and all(torch.equal(tensors[name], tensor.cpu()) for name, tensor in expected.items())
+    )
 
 
 def _lists(tokenizer: Tokenizer) -> Mapping[str, Any]:

@@ -193,6 +193,7 @@ def _prepare(folder: Path, task: Task, trainer: Trainer, resume: bool) -> None:
         "task": task.name,
         **({"data": task.metadata} if task.metadata else {}),
         **({"start": task.start.name} if task.start else {}),
+        "example": task.example,
         "config": task.config.to_dict(),
         "training": asdict(task.training),
         "processes": trainer.workers.size,

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from transformer.config import TransformerConfig
+from transformer.decoding.packed import PARTS
 from transformer.files import FileError, is_device, is_hollow, own_folder, write_atomically
 from transformer.model import Transformer
 from transformer.rounding import rounded, unrounded, unrounded_shapes
@@ -30,6 +31,7 @@ LARGEST_STATE_HEADER = 2**24
 # of the metrics takes a hundred, an empty list takes three and becomes sixty in memory.
 FREE_BRACKETS, BYTES_PER_BRACKET = 2**17, 32
 FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+LONGEST_LIST = 300  # letters of what a message repeats from a file
 # In bytes: so much the positions of a model may take, and so many times what its weights take.
 FREE_POSITIONS, POSITIONS_RATIO = 2**23, 16
 
@@ -236,21 +238,37 @@ def save_model(path: Path, model: EncoderDecoder, *, in_8_bits: bool = False) ->
         in_8_bits: round the matrices as `rounding.py` does; the file is a quarter as large.
     """
     tensors = model_tensors(model)
-    config = {"config": model.config.to_dict()}
-    save_tensors(path, rounded(tensors) if in_8_bits else tensors, config)
+    metadata: dict[str, Any] = {"config": model.config.to_dict()}
+    if replaced := replaced_parts(model):
+        metadata["replaced"] = replaced
+    save_tensors(path, rounded(tensors) if in_8_bits else tensors, metadata)
+
+
+def replaced_parts(model: EncoderDecoder) -> list[str]:
+    """The kinds of parts that a Transformer has and the paper's has not; of a variant, some."""
+    if not isinstance(model, Transformer):
+        return []
+    kinds = {type(part) for part in model.modules()} - {Transformer, *PARTS}
+    return sorted(kind.__name__ for kind in kinds)
 
 
 def load_model(path: Path) -> Transformer:
     """Build the model that `save_model` wrote, in evaluation mode, on the CPU.
 
     Raises:
-        CheckpointError: the file is damaged, or not a model's.
+        CheckpointError: the file is damaged, or not of a model of the paper's.
     """
     shapes, metadata = read_header(path, LARGEST_HEADER)
     if "config" not in metadata:
         raise CheckpointError(f"{path} holds no model configuration; it is not a model's file")
     if "training" in metadata:
         raise CheckpointError(f"{path} is a training checkpoint; the model is in model.safetensors")
+    if replaced := metadata.get("replaced"):
+        raise CheckpointError(
+            f"{path} holds a variant of the paper's model, with {str(replaced)[:LONGEST_LIST]} in "
+            "it: build the same one (transformer.variants.build) and give it the file's tensors "
+            "(load_model_tensors)"
+        )
     try:
         config = TransformerConfig(**metadata["config"])
         _require_fitting(config, unrounded_shapes(shapes), path.stat().st_size)

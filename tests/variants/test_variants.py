@@ -22,6 +22,14 @@ from transformer.decoding import beam_search, greedy_search
 from transformer.decoding.steps import CachedSteps, RecomputedSteps, start_decoding
 from transformer.training import Trainer, TrainingConfig
 from transformer.variants import MODERN, VARIANTS, build
+from transformer.weights import (
+    CheckpointError,
+    average_models,
+    load_model,
+    load_model_tensors,
+    load_tensors,
+    save_model,
+)
 
 COMBINED = {**{name: (name,) for name in VARIANTS}, "modern": MODERN}
 each = pytest.mark.parametrize("names", COMBINED.values(), ids=COMBINED)
@@ -105,3 +113,22 @@ def test_the_same_trainer_teaches_all_changes_together():
     losses = [entry["loss"] for entry in trainer.train()]
     assert losses[0] > losses[1] > losses[2]
     assert losses[2] < 0.75 * losses[0]
+
+
+@each
+@pytest.mark.parametrize("in_8_bits", [False, True])
+def test_a_file_of_a_variant_is_not_taken_for_the_papers_model(names, in_8_bits, tmp_path):
+    path = tmp_path / "model.safetensors"
+    save_model(path, small_variant(names), in_8_bits=in_8_bits)
+    for load in (load_model, lambda file: average_models([file])):
+        with pytest.raises(CheckpointError, match=r"holds a variant .* with \['.*'\] in it: build"):
+            load(path)
+
+
+@torch.no_grad()
+def test_the_tensors_of_a_file_make_the_variant_whole_again(tmp_path):
+    model, again = small_variant(("rotary",)), small_variant(("rotary",), seed=1)
+    save_model(tmp_path / "file", model)
+    load_model_tensors(again, load_tensors(tmp_path / "file")[0])
+    src = sentences([5])
+    same(again(src, src), model(src, src))

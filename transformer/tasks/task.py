@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -82,6 +82,25 @@ class Task:
         """
         start.require_fitting(self.config, self.tokenizer)
         return replace(self, start=start)
+
+    @property
+    def example(self) -> str:
+        """A short sentence of the training text, as the model reads it."""
+        ids = min(([*source] for source, _ in self.pairs[:50]), key=len, default=[])
+        return self.tokenizer.decode(ids)
+
+    def about_data(self) -> Iterator[str]:
+        """What there is to say about the data before training, a line each."""
+        data = self.metadata
+        if "training_text" in data:
+            yield f"Trains on {data['training_text']}; tests on {', '.join(data['test_sets'])}"
+        if "pairs" in data:
+            dropped = data["dropped"]
+            reasons = "; ".join(f"{count:,} where {why}" for why, count in dropped.items())
+            yield (
+                f"{data['pairs']:,} pairs, {sum(dropped.values()):,} of them dropped"
+                f"{': ' + reasons if reasons else ''}; {data['train_pairs']:,} train"
+            )
 
     def build_model(self) -> Transformer:
         """A fresh model, its weights drawn with the training's seed, or taken from the start.

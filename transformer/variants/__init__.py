@@ -31,7 +31,8 @@ MODERN = ("rms_norm", "swiglu", "grouped", "rotary", "decoder_only")
 def build(config: TransformerConfig, *names: str) -> Transformer:
     """The paper's model with these variants, in the order of `VARIANTS`.
 
-    A file of weights does not say which variants a model has: load it into one that is built alike.
+    `load_model` builds the paper's model only, and refuses a file of another: build that one here,
+    and give it the file's tensors (`load_model_tensors`).
 
     Raises:
         ValueError: a name is unknown, or stands twice, or a variant does not fit the model.

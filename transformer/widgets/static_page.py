@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from html import escape, unescape
 from pathlib import Path
 from typing import Any
@@ -42,14 +42,14 @@ def element_of_widget(widget: Widget) -> str:
     return element_of(model["state"], model.get("buffers", []))
 
 
-def write_front_ends(target: Path) -> None:
-    """Each front end as a plain script, and one style sheet for all.
+def write_front_ends(target: Path, names: Collection[str] | None = None) -> None:
+    """Front ends as plain scripts, and one style sheet for them; all of them unless named.
 
     The scripts leave what they export in `bookWidgets`, where `widgets.js` finds it.
     """
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
-    names = sorted(path.parent.name for path in FRONT_ENDS.glob("*/index.js"))
+    names = sorted(names or (path.parent.name for path in FRONT_ENDS.glob("*/index.js")))
     (target / STYLE).write_text(style_of(*names), encoding="utf-8")
     for name in names:
         exported = as_expression(FRONT_ENDS / name / "index.js")

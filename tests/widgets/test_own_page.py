@@ -63,7 +63,7 @@ def test_it_follows_the_readers_colours_and_fits_a_phone(browser, address, schem
     assert page.locator("html").get_attribute("data-theme") == scheme
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate(AXE)
-    found = page.evaluate("axe.run()")["violations"]
+    found = page.evaluate("axe.run({ preload: false })")["violations"]  # it may not fetch styles
     assert [(v["id"], [n["html"][:120] for n in v["nodes"]]) for v in found] == []
     assert complaints == []
     page.context.close()

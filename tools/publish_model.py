@@ -19,7 +19,7 @@ from transformer.runs import RunError, load_run, score_name
 from transformer.runtime import require_commit
 from transformer.tasks import multi30k_splits, toy_german_splits
 from transformer.translation import Translator
-from transformer.weights import model_tensors, save_tensors
+from transformer.weights import save_model
 
 LARGEST = 16 * 2**20  # bytes of weights that a clone of the repository may cost
 BEAMS = (1, 4)
@@ -81,7 +81,7 @@ longer than those that it was trained on it gets many wrong. It is there to be l
 
 
 def publish(run: Path, out: Path, data: Path | None) -> dict[str, Any]:
-    """Write weights in float16, tokenizer, settings, scores and model card; return the scores.
+    """Write weights in 8 bits, tokenizer, settings, scores and model card; return the scores.
 
     The scores are those of the rounded weights, read back from the files.
 
@@ -103,9 +103,8 @@ def publish(run: Path, out: Path, data: Path | None) -> dict[str, Any]:
         made = Path(unfinished, out.name)
         made.mkdir()
         translator.save(made)
-        halves = {name: t.half() for name, t in model_tensors(translator.model).items()}
         weights = made / "model.safetensors"
-        save_tensors(weights, halves, {"config": translator.model.config.to_dict()})
+        save_model(weights, translator.model, in_8_bits=True)
         if (size := weights.stat().st_size) > LARGEST:
             raise ValueError(
                 f"the weights take {size / 2**20:.1f} MB, more than {LARGEST / 2**20:.0f}; "
@@ -156,7 +155,7 @@ def card(run_config: dict[str, Any], scores: dict[str, Any], n_parameters: int, 
         f"d_model {config['d_model']}, d_ff {config['d_ff']}, {config['n_heads']} heads, "
         f"{config['norm']}-norm, {config['positions']} positions, one vocabulary of "
         f"{config['src_vocab_size']:,} {subject.tokens} for both languages. Weights: safetensors, "
-        f"float16, {size / 2**20:.1f} MB."
+        f"8 bits each with a scale for every row, {size / 2**20:.1f} MB."
     )
     origin = (
         f"Commit {run_config['commit']}, seed {run_config['training']['seed']}, "

@@ -12,6 +12,7 @@ from jaxtyping import Float, Int8
 from torch import Tensor
 
 LEVELS = 127
+SCALE_BITS = 16  # of a scale: times a whole number of 8 bits, they still fit float32's 24
 SCALE = ".scale"  # behind a matrix's name: the name of its rows' scales
 
 Shape = tuple[int, ...]
@@ -23,8 +24,11 @@ def round_rows(
     """A matrix as whole numbers and the scale of each row: row i is about scale[i] times them.
 
     The largest weight of a row becomes 127 or -127, so that none is off by more than half a scale.
+    A scale has so few digits that its products with the whole numbers are exact in float32: a
+    matrix that has been rounded is rounded to itself, and every machine computes with the same one.
     """
-    scale = matrix.float().abs().amax(dim=1) / LEVELS  # (rows,)
+    fraction, exponent = torch.frexp(matrix.float().abs().amax(dim=1) / LEVELS)  # (rows,)
+    scale = torch.ldexp((fraction * 2**SCALE_BITS).round() / 2**SCALE_BITS, exponent)
     scale = torch.where(scale > 0, scale, torch.ones_like(scale))
     levels = (matrix.float() / scale[:, None]).round().clamp(-LEVELS, LEVELS)
     return levels.to(torch.int8), scale

@@ -155,7 +155,7 @@ def card(run_config: dict[str, Any], scores: dict[str, Any], n_parameters: int, 
         f"d_model {config['d_model']}, d_ff {config['d_ff']}, {config['n_heads']} heads, "
         f"{config['norm']}-norm, {config['positions']} positions, one vocabulary of "
         f"{config['src_vocab_size']:,} {subject.tokens} for both languages. Weights: safetensors, "
-        f"8 bits each with a scale for every row, {size / 2**20:.1f} MB."
+        f"matrices in 8 bits with a scale for each row, {size / 2**20:.1f} MB."
     )
     origin = (
         f"Commit {run_config['commit']}, seed {run_config['training']['seed']}, "

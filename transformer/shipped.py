@@ -13,7 +13,7 @@ def shipped_model(name: str = "multi30k_de_en") -> "Translator":
     """A trained translator, on the CPU: no download, no training.
 
     Its model card (data, licence, command, commit, hardware, BLEU) is the README.md beside the
-    weights. They are stored in float16 and computed with in float32.
+    weights. They are stored in 8 bits each (`rounding.py`) and computed with in float32.
 
     Raises:
         ValueError: there is none of this name.

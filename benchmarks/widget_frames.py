@@ -34,6 +34,7 @@ from transformer.widgets import (
     SoftmaxTemperature,
 )
 from transformer.widgets.base import Widget
+from transformer.widgets.self_check import choices
 
 LIMIT_MS = 16  # of the 1/60 s between two frames
 SLOW_DOWN = 4
@@ -119,6 +120,11 @@ def temperature() -> Widget:
     return SoftmaxTemperature(scores=[(f"token{i}", i / 2) for i in range(8)])
 
 
+def question() -> Widget:
+    options = {f"an answer of some words, {i}": "and a reason of some more" for i in range(8)}
+    return choices("Which is it?", right={"this one": "so it is"}, wrong=options)
+
+
 def merges() -> Widget:
     return MergeExplorer({f"Donaudampfschiff{i:04}": i + 1 for i in range(12)}, step=20)
 
@@ -152,6 +158,7 @@ def cases() -> Iterator[Case]:
     yield Case("20 words", smoothing, "smoothing", (0.2, 0.25))
     yield Case("4 curves", ComplexityExplorer, "d", (256, 320))
     yield Case("8 tokens", temperature, "temperature", (2.0, 2.1))
+    yield Case("9 answers", question, "given", ([0], [1]))
     yield Case("12 words of 20 letters", merges, "step", (21, 22))
     steps: dict[str, tuple[float, float]]
     steps = {"step": (6, 5), "alpha": (0.7, 0.6), "beam_size": (4, 8)}

@@ -223,6 +223,9 @@ def to_notebook(chapter: Path, converter: Converter, install: str) -> nbformat.N
         if cell.cell_type == "markdown":
             cell.source = converter.markdown(cell.source)
         cell.metadata.pop("mystnb", None)
+        if "self-check" in cell.metadata.get("tags", []):
+            # Whoever reads the code, reads the answer: folded in Colab, and in JupyterLab.
+            cell.metadata.update(cellView="form", jupyter={"source_hidden": True})
     # What held nothing but comments is empty now.
     notebook.cells = [cell for cell in notebook.cells if cell.source or cell.cell_type == "code"]
     line = main_line(chapter)

@@ -3,8 +3,8 @@
 MyST-NB puts the state of every widget model into the page, scripts and style sheets included, and
 leaves it to code from other hosts to show them. This extension replaces that: each widget of the
 book becomes a place in the page with its bare state, and `_static/widgets.js` loads the front end,
-which is one script for all pages. Beside it stands the widget's picture for print and for readers
-without scripts.
+which is one script for all pages. Beside it stands, for print and for readers without scripts, the
+widget's picture, or its words if it is a question.
 """
 
 import json
@@ -26,23 +26,27 @@ TWIN = re.compile(r'(<div class="widget-twin[^>]*>.*?<img )[^>]*?(src="[^"]+")[^
 PROBLEM = "This control needs a kernel: open the chapter in Colab or in Jupyter."
 
 
+# What stands in for a widget, by its kind, and the class of the element around it.
+TWINS = {"image/png": "widget-twin", "text/html": "widget-words"}
+
+
 class KeepTwin(SphinxPostTransform):
-    """Keeps a widget's picture beside its view; otherwise only one of the two would stay."""
+    """Keeps what stands in for a widget beside its view; otherwise only one of them would stay."""
 
     default_priority = 3  # before MyST-NB selects one output of each cell
     formats = ("html",)
 
     def run(self, **kwargs: Any) -> None:
-        """Moves the picture out from among the alternatives."""
+        """Moves the picture, or the words, out from among the alternatives."""
         for shown in list(self.document.findall(nodes.container)):
             if shown.get("nb_element") != "mime_bundle":
                 continue
             children = [child for child in shown.children if isinstance(child, nodes.Element)]
             kinds = {child["mime_type"]: child for child in children}
-            if VIEW in kinds and "image/png" in kinds:
-                twin = nodes.container(classes=["widget-twin"])
-                twin += kinds["image/png"].children
-                shown.remove(kinds["image/png"])
+            for kind in TWINS.keys() & kinds.keys() if VIEW in kinds else ():
+                twin = nodes.container(classes=[TWINS[kind]])
+                twin += kinds[kind].children
+                shown.remove(kinds[kind])
                 shown.parent.insert(shown.parent.index(shown) + 1, twin)
 
 
@@ -55,24 +59,28 @@ def insert_widgets(
 ) -> None:
     """Turns the widget scripts of a page into places that `widgets.js` fills."""
     body = context.get("body", "")
-    pictures = (
-        []
-        if doctree is None
-        else [node for node in doctree.findall(nodes.container) if "widget-twin" in node["classes"]]
+    twins = [] if doctree is None else list(doctree.findall(nodes.container))
+    pictures, questions = (
+        [node for node in twins if kind in node["classes"]] for kind in TWINS.values()
     )
-    if not pictures and VIEW not in body:
+    if not pictures and not questions and VIEW not in body:
         return
     states = [script for script in context["script_files"] if kind_of(script) == STATE]
     context["script_files"] = [s for s in context["script_files"] if s not in states]
     models = json.loads(states[0].attributes["body"])["state"] if states else {}
     descriptions: list[str] = []
+    asked = 0
 
     def element(match: re.Match[str]) -> str:
         model = models.get(json.loads(match[1])["model_id"], {})
         state = model.get("state", {})
         if "front_end" not in state:
             return f'<p class="widget-needs-kernel">{PROBLEM}</p>'
-        descriptions.append(escape(state["description"], quote=True))
+        if state["front_end"] == "self_check":
+            nonlocal asked
+            asked += 1
+        else:
+            descriptions.append(escape(state["description"], quote=True))
         return element_of(state, model.get("buffers", []))
 
     body, n_views = VIEW_SCRIPT.subn(element, body)
@@ -80,8 +88,9 @@ def insert_widgets(
     body, n_twins = TWIN.subn(lambda m: f'{m[1]}{m[2]} alt="{next(words, "")}" />', body)
     # A pattern that no longer fits the markup would leave a page without its widgets, unsaid.
     for pattern, found, due in (
-        ("VIEW_SCRIPT", n_views, max(body.count(VIEW) + n_views, len(pictures))),
+        ("VIEW_SCRIPT", n_views, max(body.count(VIEW) + n_views, len(pictures) + len(questions))),
         ("STATE", len(descriptions), len(pictures)),
+        ("STATE", asked, len(questions)),
         ("TWIN", n_twins, len(pictures)),
     ):
         if found != due:

@@ -162,17 +162,19 @@ def test_axe_finds_nothing(opened: Opened) -> None:
     assert violations == []
 
 
-def test_paper_shows_the_pictures_of_widgets(opened: Opened) -> None:
-    """In print a widget gives way to its static twin."""
+def test_paper_shows_the_pictures_of_widgets_and_the_words_of_questions(opened: Opened) -> None:
+    """In print a widget gives way to its static twin, a question to its text."""
     page = opened.page
     page.emulate_media(media="print")
     try:
         for widget, twin in zip(
-            page.locator(".widget-place").all(), page.locator(".widget-twin img").all(), strict=True
+            page.locator(".widget-place").all(),
+            page.locator(".widget-twin img, .widget-words").all(),
+            strict=True,
         ):
             assert not widget.is_visible()
             assert twin.is_visible()
-            assert (twin.get_attribute("alt") or "").strip()
+            assert (twin.get_attribute("alt") or twin.inner_text()).strip()
     finally:
         page.emulate_media(media="screen")
 

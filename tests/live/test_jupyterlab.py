@@ -171,6 +171,8 @@ MOVES = [
     Move("MergeExplorer()", "slider", "merges done", "End", "step", 15),
     Move("PositionExplorer()", "radio", "curves", "ArrowLeft", "view", "rotation"),
     Move("ScheduleExplorer()", "slider", "warm-up steps", "Home", "warmup", 100),
+    Move("SelfCheck('slider', 'Which?', spec=scale, given=1.0)", "slider", "Your guess", "End",
+         "given", 2),
     Move("ShapesExplorer()", "slider", "layers N", "End", "n_layers", 12),
     Move("SoftmaxTemperature()", "slider", "temperature", "End", "temperature", 5.0),
 ]  # fmt: skip
@@ -185,6 +187,7 @@ german, rng = shipped_model("toy_german"), random.Random(0)
 sentences = [" ".join(generate(rng).source) for _ in range(2)]
 marks = {"bos_id": BOS_ID, "eos_id": EOS_ID}
 found = [german.attention(sentence) for sentence in sentences]
+scale = {"truth": 1, "low": 0, "high": 2, "step": 1, "unit": ""}
 looks = [{n: getattr(one, n) for n in ("source", "target", "weights")} for one in found]"""
 CONTROLS = "all => all.map((one) => [one.type, one.value, one.checked, one.ariaValueText])"
 

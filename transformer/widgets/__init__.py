@@ -9,6 +9,7 @@ from transformer.widgets.mask_explorer import MaskExplorer
 from transformer.widgets.merge_explorer import MergeExplorer
 from transformer.widgets.position_explorer import PositionExplorer
 from transformer.widgets.schedule_explorer import ScheduleExplorer
+from transformer.widgets.self_check import SelfCheck
 from transformer.widgets.shapes_explorer import ShapesExplorer
 from transformer.widgets.softmax_temperature import SoftmaxTemperature
 
@@ -22,6 +23,7 @@ __all__ = [
     "MergeExplorer",
     "PositionExplorer",
     "ScheduleExplorer",
+    "SelfCheck",
     "ShapesExplorer",
     "SoftmaxTemperature",
 ]

@@ -71,16 +71,20 @@ class Widget(anywidget.AnyWidget):
         """The widget's state as a static figure, for paper and for pages without scripts."""
         raise NotImplementedError
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """The live view, and the twin as a picture for whatever cannot show it."""
+    def on_paper(self) -> dict[str, Any]:
+        """What stands in its place where it cannot be shown, by kind: the twin as a picture."""
         import matplotlib.pyplot as plt
 
-        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
         figure = self.twin()
         picture = io.BytesIO()
         figure.savefig(picture, format="png", bbox_inches="tight")
         plt.close(figure)
-        return {**data, "image/png": picture.getvalue()}, metadata
+        return {"image/png": picture.getvalue()}
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """The live view, and for whatever cannot show it what would stand on paper."""
+        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
+        return {**data, **self.on_paper()}, metadata
 
 
 def _folder_name(cls: type) -> str:

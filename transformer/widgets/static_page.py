@@ -30,8 +30,11 @@ def element_of(state: Mapping[str, Any], buffers: Iterable[Mapping[str, Any]] = 
     )
     text = text.replace("<", "\\u003c")  # a token may look like the end of the script
     label = escape(unescape(state["description"]), quote=True)
+    # Known before the front end starts: how much space it takes, and which question it asks.
+    marks = f'data-front-end="{state["front_end"]}"'
+    marks += f' data-key="{state["key"]}"' if "key" in state else ""
     return (
-        f'<div class="widget-place" role="group" aria-label="{label}">'
+        f'<div class="widget-place" {marks} role="group" aria-label="{label}">'
         f'<script type="application/json">{text}</script></div>'
     )
 

@@ -31,7 +31,7 @@ from transformer.text import BPETokenizer, Tokenizer, WordTokenizer
 from transformer.translation import Translator
 from transformer.weights import load_model_tensors, model_tensors
 
-PART = 2**19  # bytes of a part before it is compressed: some milliseconds of work for a phone
+PART = 2**18  # bytes of a part before it is compressed: some milliseconds of work for a phone
 LARGEST = 32 * 2**20  # bytes of all parts: a reader waits for them, and a phone computes with them
 SCRIPT_TEXT = re.compile(r' = "([A-Za-z0-9+/=]+)";')
 

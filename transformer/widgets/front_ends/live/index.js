@@ -3,7 +3,7 @@
 
 import { inflate } from "../kit/model.js";
 import { answer } from "./answers.js";
-import { fromBase64, joined } from "./parts.js";
+import { fromBase64 } from "./parts.js";
 import { transformer } from "./network.js";
 import { beamSearch, drawn, largest, mostProbable, oneByOne } from "./search.js";
 import { BOS, EOS, tokenizerOf } from "./tokenizer.js";
@@ -11,7 +11,7 @@ import { weightsOf } from "./weights.js";
 
 const EXTRA_LENGTH = 50; // section 6.1: so many tokens more than the input may the output have
 const HALF = /\p{Surrogate}/u; // of a pair of code units, alone
-const TURN = 8; // milliseconds of work, after which the page has its turn
+const TURN = 6; // milliseconds of work, after which the page has its turn
 
 /** A turn for the page: what waits (a click, a frame) comes first. @returns {Promise<void>} */
 function turn() {
@@ -36,10 +36,10 @@ class Superseded extends Error {
  * `Superseded` as soon as another one begins.
  */
 export class Live {
-  /** @param {import("./weights.js").Weights} weights */
-  constructor(weights) {
+  /** @param {import("./weights.js").Weights} weights @param {import("./tokenizer.js").Tokenizer} tokenizer */
+  constructor(weights, tokenizer) {
     this.network = transformer(weights);
-    this.tokenizer = tokenizerOf(weights.tokenizer);
+    this.tokenizer = tokenizer;
     this.engine = weights.engine.kind;
     this.current = {};
   }
@@ -51,14 +51,14 @@ export class Live {
   async run(work) {
     const own = {};
     this.current = own;
-    let since = performance.now();
     for (;;) {
-      const { done, value } = work.next();
-      if (done) return value;
-      if (performance.now() - since < TURN) continue;
       await turn();
       if (this.current !== own) throw new Superseded("a newer sentence has come");
-      since = performance.now();
+      const since = performance.now();
+      while (performance.now() - since < TURN) {
+        const { done, value } = work.next();
+        if (done) return value;
+      }
     }
   }
 
@@ -173,10 +173,21 @@ export class Live {
 async function open(parts, { simd = true } = {}) {
   const pieces = [];
   for (const part of parts) {
-    pieces.push(await inflate(fromBase64(part)));
+    const bytes = fromBase64(part);
+    await turn();
+    pieces.push(await inflate(bytes));
     await turn();
   }
-  return new Live(await weightsOf(joined(pieces), turn, simd));
+  const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+    await turn();
+  }
+  const weights = await weightsOf(all, turn, simd);
+  await turn();
+  return new Live(weights, await tokenizerOf(weights.tokenizer, turn));
 }
 
 export default { open, answer, Superseded };

@@ -3,6 +3,8 @@
 
 /** @param {string} text @returns {Uint8Array} */
 export function fromBase64(text) {
+  const native = /** @type {any} */ (Uint8Array).fromBase64; // of newer browsers
+  if (native) return native.call(Uint8Array, text);
   const binary = atob(text);
   const bytes = new Uint8Array(binary.length);
   for (let i = 0; i < binary.length; i += 1) bytes[i] = binary.charCodeAt(i);

@@ -39,16 +39,19 @@ function wordTokenizer(words) {
  * Byte-pair encoding.
  * @param {string[]} vocab the tokens in the order of their ids
  * @param {string[]} merges the oldest first, each as its two parts with a space between
- * @returns {Tokenizer}
+ * @param {() => Promise<void>} pause gives the page its turn
+ * @returns {Promise<Tokenizer>}
  */
-function bpeTokenizer(vocab, merges) {
+async function bpeTokenizer(vocab, merges, pause) {
   const ids = new Map(vocab.map((token, id) => [token, id]));
+  await pause();
   const ages = new Map(merges.map((pair, age) => [pair, age]));
   const byteToken = (/** @type {number} */ byte) =>
     `<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`;
   /** @type {Map<number, number>} */
   const byteOf = new Map(Array.from({ length: 256 }, (_, byte) =>
     [/** @type {number} */ (ids.get(byteToken(byte))), byte]));
+  await pause();
   const bytesOf = (/** @type {string} */ text) =>
     [...new TextEncoder().encode(text)].map(byteToken);
   const spelled = (/** @type {string[]} */ pieces) =>
@@ -116,7 +119,12 @@ function bpeTokenizer(vocab, merges) {
   };
 }
 
-/** @param {{words: string[]} | {vocab: string[], merges: string[]}} lists @returns {Tokenizer} */
-export function tokenizerOf(lists) {
-  return "words" in lists ? wordTokenizer(lists.words) : bpeTokenizer(lists.vocab, lists.merges);
+/**
+ * @param {{words: string[]} | {vocab: string[], merges: string[]}} lists
+ * @param {() => Promise<void>} pause gives the page its turn
+ * @returns {Promise<Tokenizer>}
+ */
+export async function tokenizerOf(lists, pause) {
+  if ("words" in lists) return wordTokenizer(lists.words);
+  return bpeTokenizer(lists.vocab, lists.merges, pause);
 }

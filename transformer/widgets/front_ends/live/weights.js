@@ -3,7 +3,7 @@
 
 import { plainEngine, simdEngine } from "./product.js";
 
-const AT_ONCE = 2 ** 18; // weights that are read between two pauses
+const AT_ONCE = 2 ** 17; // weights that are read between two pauses
 
 /**
  * @typedef {object} Config the model's settings, as TransformerConfig has them
@@ -31,6 +31,7 @@ export async function weightsOf(bytes, pause, simd = true) {
   const length = view.getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
   const base = 4 + length;
+  await pause();
   /** @param {number} at @param {number} count */
   const floats = (at, count) =>
     new Float32Array(bytes.slice(base + at, base + at + 4 * count).buffer);

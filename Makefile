@@ -9,7 +9,7 @@ export GOMP_SPINCOUNT ?= 10000
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup book check test lab notebooks bench clean
+.PHONY: help setup book check test lab notebooks slides bench clean
 
 help: ## say what each target does
 	@echo "The Transformer book. Two commands: make book, make test."
@@ -33,6 +33,9 @@ lab: setup ## open the chapters in JupyterLab (right click, Open With, Notebook)
 	@$(VENV) -m jupyterlab book
 
 notebooks: book ## the chapters as .ipynb files, in _build/html/notebooks (made with the book)
+
+slides: book ## a deck for each chapter that has slides, in _build/slides: open its index.html
+	@$(VENV) -m tools.slides
 
 bench: setup ## measure the module against its peers, side by side
 	@$(VENV) -m benchmarks

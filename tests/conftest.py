@@ -33,7 +33,11 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 
 # A test that requests the fixture, itself or through another one, has the marker.
-MARKED = {"browser": pytest.mark.browser, "built_book": pytest.mark.book}
+MARKED = {
+    "browser": pytest.mark.browser,
+    "built_book": pytest.mark.book,
+    "built_slides": pytest.mark.slides,
+}
 
 
 @pytest.hookimpl(wrapper=True)

@@ -22,9 +22,9 @@ from tools.front_ends import install, lint
 
 ROOT = Path(__file__).resolve().parent.parent
 # By the markers that pyproject.toml lists.
-IN_BROWSER = "browser or book"
-ALL_ELSE = f"not ({IN_BROWSER} or nightly)"
-QUICK = f"not ({IN_BROWSER} or slow or nightly)"
+IN_BROWSER = "(browser or book) and not slides"
+ALL_ELSE = "not (browser or book or nightly)"
+QUICK = "not (browser or book or slow or nightly)"
 REPORTS = ROOT / "_build" / "reports"
 
 

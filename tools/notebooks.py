@@ -102,7 +102,10 @@ class Converter:
                 position += 1
                 yield from ["", *self.directive(match, body), ""]
             elif line.startswith("%"):
-                continue  # a comment: what the place covers (book/_ext/coverage.py)
+                # A comment: what the place covers (coverage.py), a slide (slides.py). Of the blank
+                # lines around it one stays.
+                if position < len(lines) and not lines[position].strip():
+                    position += 1
             else:
                 yield line
                 # A plain code block may quote directives: it passes as it is.

@@ -26,6 +26,7 @@ OURS = (
     *("book.css", "book.js", "favicon.svg", "readme.png", "styles/site.css"),
     *("widgets.js", "widgets/*", "fonts/LICENSE-*.txt", f"{FOLDER}/*"),
     "models/toy_german/*",
+    *("deck.css", "deck.js"),
 )
 
 
@@ -97,6 +98,21 @@ WORKS = (
     Work("sphinx-togglebutton", "MIT", "sphinx-togglebutton", ("togglebutton.*",)),
     Work("Tabler Icons", "MIT", "Copyright (c) 2020-2025 Paweł Kuna", COPY_ICONS),
 )
+NOTES = "revealjs/plugin/notes/notes.js"  # with marked in it
+OF_SLIDES = (
+    Work(
+        "reveal.js",
+        "MIT",
+        "Copyright (C) 2011-2024 Hakim El Hattab, and reveal.js contributors",
+        ("revealjs/LICENSE", "revealjs/dist/reveal.js", "revealjs/dist/reveal.css", NOTES),
+    ),
+    Work(
+        "marked",
+        "MIT",
+        "Copyright (c) 2018+, MarkedJS; Copyright (c) 2011-2018, Christopher Jeffrey",
+        (NOTES,),
+    ),
+)
 
 
 def text_of(work: Work) -> str:
@@ -119,7 +135,7 @@ def text_of(work: Work) -> str:
 
 def strangers(static: Path) -> Iterator[str]:
     """The static files of which nobody has said whose they are."""
-    known = [*OURS, *(pattern for work in WORKS for pattern in work.files)]
+    known = [*OURS, *(pattern for work in (*WORKS, *OF_SLIDES) for pattern in work.files)]
     for path in sorted(static.rglob("*")):
         name = path.relative_to(static).as_posix()
         if path.is_file() and not any(fnmatch(name, pattern) for pattern in known):
@@ -149,8 +165,9 @@ def publish(app: Sphinx, exception: Exception | None) -> None:
         return
     static = Path(app.outdir, "_static")
     (static / FOLDER).mkdir(exist_ok=True)
-    for work in WORKS:
-        (static / FOLDER / work.file).write_text(text_of(work), encoding="utf-8")
+    for work in (*WORKS, *OF_SLIDES):
+        if any(any(static.glob(pattern)) for pattern in work.files):
+            (static / FOLDER / work.file).write_text(text_of(work), encoding="utf-8")
     if unknown := list(strangers(static)):
         raise ExtensionError(
             f"whose are {', '.join(unknown)}? Name them in book/_ext/licences.py, with the licence "

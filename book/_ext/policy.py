@@ -9,6 +9,7 @@ headers of its own.
 import base64
 import hashlib
 import re
+from collections.abc import Iterable
 
 # Styles stand in pages in hundreds of places (a column's width, a formula's height), and none of
 # them can call anybody: other hosts are out of reach for pictures and fonts too.
@@ -49,25 +50,35 @@ def inline_scripts(page: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def policy_of(page: str) -> str:
-    """The policy under which all that stands in the page still works."""
+def policy_of(page: str, scripts: Iterable[str] = (), **more: str) -> str:
+    """The policy under which all that stands in the page still works.
+
+    Args:
+        page: its text.
+        scripts: the text of others that it may run.
+        more: what it may do besides, by the name of the directive.
+    """
     hashes = (
         base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-        for script in inline_scripts(page)
+        for script in [*inline_scripts(page), *scripts]
     )
-    scripts = " ".join([POLICY["script-src"], *(f"'sha256-{each}'" for each in hashes)])
-    return "; ".join(f"{name} {value}" for name, value in {**POLICY, "script-src": scripts}.items())
+    allowed = " ".join([POLICY["script-src"], *(f"'sha256-{each}'" for each in hashes)])
+    policy = {**POLICY, **more, "script-src": allowed}
+    return "; ".join(f"{name} {value}" for name, value in policy.items())
 
 
-def with_policy(page: str) -> str:
+def with_policy(page: str, scripts: Iterable[str] = (), **more: str) -> str:
     """The page with its policy, before anything that it could be about.
+
+    The other arguments are those of `policy_of`.
 
     Raises:
         ValueError: a policy would come too late in it: a head that does not say its encoding as
             ours do, or says it after a script or after its end.
     """
     page = TAG.sub("", page)
-    tag = f'<meta http-equiv="Content-Security-Policy" content="{policy_of(page)}" />\n'
+    policy = policy_of(page, scripts, **more)
+    tag = f'<meta http-equiv="Content-Security-Policy" content="{policy}" />\n'
     charset = CHARSET.search(page)
     start = charset.end() if charset else 0
     if (HEAD if charset is None else TOO_LATE).search(page, 0, start or len(page)):

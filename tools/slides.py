@@ -1,0 +1,144 @@
+"""Makes the slides: `.venv/bin/python -m tools.slides`. `make slides` calls it.
+
+One deck a chapter, from the marks in it (`book/_ext/slides.py`), with the outputs that the book's
+build has left in its cache: nothing is executed here. What comes out, `_build/slides`, needs no
+network and no server.
+"""
+
+import argparse
+import sys
+import time
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from tools.book import chapters
+
+# What only the site has: its theme, buttons, folds, menus, one style sheet, old addresses.
+SITE_ONLY = {
+    "sphinx_book_theme",
+    "sphinx_copybutton",
+    "sphinx_togglebutton",
+    "sphinxext.opengraph",
+    "book._ext.house",
+    "book._ext.moved",
+    "book._ext.assets",
+}
+OF_SITE = ("html_", "ogp_", "templat", "comments_", "moved_")  # how their settings begin
+# Which form of an output is shown, as on the site.
+PRIORITY = (
+    "application/vnd.jupyter.widget-view+json",
+    "application/javascript",
+    "text/html",
+    "image/svg+xml",
+    "image/png",
+    "image/jpeg",
+    "text/markdown",
+    "text/latex",
+    "text/plain",
+)
+REVEAL = {
+    "width": 1280,
+    "height": 720,
+    "margin": 0,
+    "center": False,
+    "hash": True,
+    "transition": "none",
+    "slideNumber": "c/t",
+    "controlsTutorial": False,
+}
+
+
+def settings(root: Path) -> dict[str, Any]:
+    """Sphinx' settings: the book's, with the builder of decks in the place of its theme."""
+    from jupyter_book.config import get_final_config
+
+    with redirect_stdout(StringIO()):
+        config, _ = get_final_config(
+            user_yaml=root / "_config.yml",
+            sourcedir=root,
+            cli_config={"latex_individualpages": False},
+        )
+    config["extensions"] = [name for name in config["extensions"] if name not in SITE_ONLY]
+    config["extensions"] += ["sphinx_revealjs", "book._ext.decks"]
+    kept = ("html_title", "html_math_renderer")
+    config = {k: v for k, v in config.items() if k in kept or not k.startswith(OF_SITE)}
+    static = root / "book" / "_static"
+    return config | {
+        "html_copy_source": False,
+        "html_use_index": False,
+        "html_context": {"project_title": config["html_title"]},
+        "nb_execution_cache_path": str(root / "_build" / ".jupyter_cache"),
+        "nb_mime_priority_overrides": [
+            ("revealjs", form, 10 * rank) for rank, form in enumerate(PRIORITY, 1)
+        ],
+        "revealjs_html_theme": "deck",
+        "revealjs_style_theme": "book.css",
+        "revealjs_static_path": [str(static)] if static.exists() else [],
+        "revealjs_css_files": ["pygments.css", "widgets/widgets.css", "deck.css"],
+        "revealjs_script_conf": REVEAL,
+        "revealjs_script_plugins": [
+            {"src": "revealjs/plugin/notes/notes.js", "name": "RevealNotes"}
+        ],
+    }
+
+
+def not_executed(root: Path) -> list[str]:
+    """The chapters whose outputs are not in the cache."""
+    from tools.durations import Durations
+    from tools.execute import Execution
+
+    paths = {name: root / f"{name}.md" for name in chapters(root)}
+    notebooks = {n: p for n, p in paths.items() if "format_name: myst" in p.read_text("utf-8")}
+    cache = root / "_build" / ".jupyter_cache"
+    return sorted(Execution(cache, notebooks, Durations.read()).due)
+
+
+def make_slides(root: Path) -> int:
+    """Makes the decks of a book in `_build/slides`; 0 when all is well."""
+    from sphinx.application import Sphinx
+    from sphinx.util.console import strip_colors
+    from sphinx.util.docutils import docutils_namespace, patch_docutils
+
+    started = time.monotonic()
+    out = root / "_build" / "slides"
+    if missing := not_executed(root):
+        print(f"No outputs yet of {', '.join(missing)}: run `make book` first.", file=sys.stderr)
+        return 1
+    said = StringIO()
+    with patch_docutils(str(root)), docutils_namespace():
+        app = Sphinx(
+            root,
+            None,
+            out,
+            root / "_build" / ".doctrees_of_slides",
+            "revealjs",
+            confoverrides=settings(root),
+            status=None,
+            warning=said,
+        )
+        app.build()
+    if warnings := strip_colors(said.getvalue()):
+        print("The slides were NOT made:", warnings, sep="\n", file=sys.stderr)
+        return 1
+    from book._ext.decks import decks_of
+
+    decks = list(decks_of(app.env))
+    minutes = sum(deck.minutes for deck in decks)
+    print(
+        f"The slides: {len(decks)} decks of {minutes:g} minutes in all "
+        f"({time.monotonic() - started:.0f} s).\n  open {(out / 'index.html').as_uri()}",
+    )
+    return 0
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--root", type=Path, default=Path.cwd(), help="the folder with _toc.yml")
+    return make_slides(parser.parse_args().root.resolve())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

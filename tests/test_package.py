@@ -22,7 +22,7 @@ FLOORS = {
     "what is done with a model": "rounding weights decoding training head_measures head_search",
     "texts, and what comes of them": "data translation packing evaluation tables results shipped",
     "pictures": "figures widgets",
-    "experiments": "tasks runs ablation own_page",
+    "experiments": "tasks runs ablation own_page exercises",
     "the command line": "options cli __main__",
 }
 FLOOR = {name: n for n, names in enumerate(FLOORS.values(), 1) for name in names.split()}

@@ -1,0 +1,22 @@
+"""Exercises that judge what the reader writes: `check(softmax)`, with hints and our solutions.
+
+Each is a function of a few lines, whose signature and docstring `skeleton` gives. `check` calls
+it with inputs made from the signature, and says in a sentence what is wrong first.
+"""
+
+from transformer.exercises.catalogue import EXERCISES
+from transformer.exercises.checking import UnknownExerciseError, check, find
+from transformer.exercises.help import exercises, hint, skeleton, solution
+from transformer.exercises.result import Result
+
+__all__ = [
+    "EXERCISES",
+    "Result",
+    "UnknownExerciseError",
+    "check",
+    "exercises",
+    "find",
+    "hint",
+    "skeleton",
+    "solution",
+]

@@ -1,0 +1,359 @@
+"""Checks a reader's function: which mistake it makes, or what is wrong with its answers."""
+
+import difflib
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from torch import Tensor
+
+from transformer.exercises.answers import equal, form_fault, gap
+from transformer.exercises.cases import (
+    axes_of_result,
+    copied,
+    float_names,
+    gradients,
+    leaves_of,
+    parts_of,
+    prepared,
+    ways,
+)
+from transformer.exercises.catalogue import EXERCISES
+from transformer.exercises.exercise import Case, Exercise, Inputs
+from transformer.exercises.guard import Guard, Outcome, guarded, line_of
+from transformer.exercises.inputs import LEVELS, SEEDS
+from transformer.exercises.result import Result
+
+SECONDS = 5.0  # for one call; our own take thousandths
+MEMORY = 2**30  # bytes for one call; our own take a few thousand
+STILL_RUNS = " It could not be stopped and still runs: restart the kernel once it is mended."
+
+
+class UnknownExerciseError(LookupError):
+    """There is no exercise of that name; says which there are."""
+
+
+class _BrokenError(Exception):
+    """A further call of the reader's function, for a property, has failed; says how."""
+
+
+def find(name: str) -> Exercise:
+    """The exercise of that name.
+
+    Raises:
+        UnknownExerciseError: there is none.
+    """
+    if name in EXERCISES:
+        return EXERCISES[name]
+    near = difflib.get_close_matches(name, EXERCISES, n=1)
+    guess = f"did you mean {near[0]}? " if near else "exercises() lists them. "
+    raise UnknownExerciseError(
+        f"there is no exercise {name!r}; {guess}There are: {', '.join(EXERCISES)}"
+    )
+
+
+def check(
+    function: Any,
+    name: str | None = None,
+    *,
+    seconds: float | int = SECONDS,
+    memory: int = MEMORY,
+) -> Result:
+    """Say whether a function does what its exercise asks for, and if not, what is wrong.
+
+    Args:
+        function: called as the exercise's skeleton is.
+        name: of the exercise; that of the function when None, without a `my_` before it.
+        seconds: a call that computes for longer is stopped, and so is one that waits for so long.
+        memory: a call by which the process grows by more bytes is stopped, where the system says.
+
+    Returns:
+        A `Result`, which a notebook shows; `passed` says it in a word. Whatever the function
+        does, nothing is raised.
+    """
+    name = name or getattr(function, "__name__", "").removeprefix("my_")
+    if not callable(function):
+        called = name or "my_function"
+        return Result(
+            called,
+            False,
+            "check takes the function itself: check(softmax), not check(softmax(x)).",
+        )
+    try:
+        exercise = find(name)
+    except UnknownExerciseError as error:
+        way = 'check finds the exercise by the name, or by check(f, "softmax")'
+        return Result(name, False, f"{way}: {error}.")
+    with guarded(seconds, memory) as guard:
+        result = Check(exercise, function, guard).result()
+    return replace(result, printed=guard.printed.text)
+
+
+class Check:
+    """One check of one function."""
+
+    def __init__(self, exercise: Exercise, function: Callable[..., Any], guard: Guard) -> None:
+        self.exercise, self.function, self.guard = exercise, function, guard
+        self.axes = axes_of_result(exercise)
+
+    def result(self) -> Result:
+        """The first thing that is wrong: a known mistake, its form, a property, its numbers."""
+        every = prepared(self.exercise.name)
+        (first,) = self.call([every[0][0]])
+        if first.value is ... or (first.value is None and not first.error):
+            return self.wrong(self.fault(first, every[0][1]), every[0][0])
+        outcomes = [first]
+        if not first.stopped:
+            outcomes += self.call([inputs for inputs, _, _ in every[1:]])
+        ended = not outcomes[-1].stopped
+        found = self.known_mistake(outcomes) if ended else None
+        for look in (self.form, self.properties, self.further):
+            if found is None:
+                found = look(outcomes)
+        return self.right() if found is None else found
+
+    def call(self, many: Sequence[Inputs]) -> list[Outcome]:
+        """The function's answers; an input that it changes is an answer too."""
+        arguments = [[copied(value) for value in inputs.values()] for inputs in many]
+        outcomes = self.guard.calls(self.function, arguments)
+        for inputs, changed, outcome in zip(many, arguments, outcomes, strict=False):
+            for name, before, after in zip(inputs, inputs.values(), changed, strict=True):
+                if not outcome.stopped and _changed(before, after):
+                    outcome.error = outcome.error or _ChangedError(name)
+        return outcomes
+
+    def fault(self, outcome: Outcome, target: Any) -> str:
+        """What is wrong with an outcome before one looks at its numbers; "" if nothing is."""
+        name = self.exercise.name
+        if outcome.stopped:
+            left = "" if outcome.ended else STILL_RUNS
+            if outcome.stopped == "memory":
+                size = self.guard.memory // 2**20
+                return f"{name} takes more than {size:,} MB of memory: what grows there?{left}"
+            return (
+                f"{name} was stopped: it did not return within {self.guard.seconds:g} seconds. "
+                f"Does a loop of it never end?{left}"
+            )
+        if outcome.error is not None:
+            return self._error(outcome.error)
+        if outcome.value is ...:
+            return f"{name} is not written yet: it returns ... as it is."
+        if outcome.value is None and _unwritten(self.function):
+            return f"{name} is not written yet: put your lines in the place of the three dots."
+        if fault := form_fault(outcome.value, target, self.exercise.returns, self.axes):
+            return f"{name} {fault}."
+        if outcome.draws:
+            return (
+                f"{name} draws random numbers, or sets their seed; its answer is to depend on its "
+                "arguments alone."
+            )
+        return ""
+
+    def _error(self, error: BaseException) -> str:
+        name = self.exercise.name
+        if isinstance(error, _ChangedError):
+            return (
+                f"{name} changes its argument {error}, which its caller still needs: work on a new "
+                "tensor or list (no x += ..., no x[...] = ..., no method that ends in _)."
+            )
+        if isinstance(error, RecursionError):
+            return f"{name} calls itself without an end (RecursionError)."
+        if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
+            return f"{name} asks for more memory than there is: which shape grows?"
+        if isinstance(error, TypeError) and error.__traceback__ and not error.__traceback__.tb_next:
+            return f"{name} cannot be called as its skeleton is, {self.signature()}: {error}."
+        line = line_of(error, self.function)
+        at = f", in the line `{line}`" if line else ""
+        said = str(error).strip().splitlines()
+        what = f": {said[0].rstrip('.')}" if said else ""
+        return f"{name} raises {type(error).__name__}{what}{at}."
+
+    def signature(self) -> str:
+        """The skeleton's, without types."""
+        names = inspect.signature(self.exercise.solution).parameters
+        return f"{self.exercise.name}({', '.join(names)})"
+
+    def wrong(self, sentence: str, inputs: Inputs, **more: Any) -> Result:
+        """A function that does not pass."""
+        return Result(self.exercise.name, False, sentence, inputs=inputs, **more)
+
+    def known_mistake(self, outcomes: Sequence[Outcome]) -> Result | None:
+        """The mistake that gives just these answers, if one of the catalogue does."""
+        e, inputs_of_all = self.exercise, prepared(self.exercise.name)
+        for way, mistake in ways(e).items():
+            wrong = [outcomes_of[way] for _, _, outcomes_of in inputs_of_all]
+            if not all(map(self.same, outcomes, wrong)):
+                continue
+            for outcome, (inputs, target, _) in zip(outcomes, inputs_of_all, strict=True):
+                if not self.same(outcome, Outcome(target)):
+                    shown = self.shown(outcome, target)
+                    named = {"mistake": mistake.name, "erratum": mistake.erratum}
+                    return self.wrong(mistake.sentence, inputs, **named, **shown)
+        return None
+
+    def same(self, one: Outcome, other: Outcome) -> bool:
+        """Whether both raise the same error, or neither does and they return the same."""
+        if one.error is not None or other.error is not None:
+            return repr(one.error) == repr(other.error)
+        return equal(one.value, other.value, self.exercise.tolerance)
+
+    def shown(self, outcome: Outcome, target: Any) -> dict[str, Any]:
+        """What a picture is made of: both results, and in a sentence where they differ."""
+        if outcome.error is not None:
+            return {"seen": self._error(outcome.error), "target": target}
+        e = self.exercise
+        shown = {"answer": outcome.value, "target": target, "returns": e.returns}
+        if fault := form_fault(outcome.value, target, e.returns, self.axes):
+            return {**shown, "seen": f"{e.name} {fault}."}
+        found = gap(outcome.value, target, e.tolerance, e.returns)
+        if found is None:
+            return shown
+        sentence = found.sentence[0].upper() + found.sentence[1:] + "."
+        return {**shown, "seen": sentence, "part": found.part, "index": found.position}
+
+    def form(self, outcomes: Sequence[Outcome]) -> Result | None:
+        """An exception, a wrong type or shape, a call without an end."""
+        for outcome, (inputs, target, _) in zip(
+            outcomes, prepared(self.exercise.name), strict=False
+        ):
+            if fault := self.fault(outcome, target):
+                known = outcome.error is None and not outcome.stopped
+                more = {"answer": outcome.value, "target": target} if known else {}
+                return self.wrong(fault, inputs, returns=self.exercise.returns, **more)
+        return None
+
+    def properties(self, outcomes: Sequence[Outcome]) -> Result | None:
+        """The first property that an answer has not; the last one is that it is the target."""
+        e = self.exercise
+        for holds in (self.is_a_number, *e.properties, self.is_the_target):
+            for outcome, (inputs, target, _) in zip(outcomes, prepared(e.name), strict=True):
+                case = Case(inputs, outcome.value, target, functools.partial(self.again, inputs))
+                try:
+                    sentence = holds(case)
+                except _BrokenError as error:
+                    sentence = str(error)
+                except Exception:  # an answer so odd that the property makes no sense of it
+                    sentence = None
+                if sentence:
+                    shown = self.shown(outcome, target)
+                    if shown.get("seen", "").casefold() == sentence.casefold():
+                        shown["seen"] = ""
+                    return self.wrong(sentence, inputs, **shown)
+        return None
+
+    def is_a_number(self, case: Case) -> str | None:
+        """Nothing is NaN where it should be a number."""
+        for answer, target in zip(parts_of(case.answer), parts_of(case.target), strict=False):
+            if isinstance(answer, Tensor) and (answer.isnan() & ~target.isnan()).any():
+                return (
+                    f"{self.exercise.name} gives NaN, which comes of 0/0, of infinity less "
+                    f"infinity or of the root of a negative number."
+                )
+        return None
+
+    def is_the_target(self, case: Case) -> str | None:
+        """The numbers are those of our own function."""
+        found = gap(case.answer, case.target, self.exercise.tolerance, self.exercise.returns)
+        return found and f"{found.sentence[0].upper()}{found.sentence[1:]}."
+
+    def again(self, inputs: Inputs, **changed: Any) -> Any:
+        """The function's answer where some arguments are others."""
+        arguments = {**inputs, **changed}
+        (outcome,) = self.call([arguments])
+        target = self.exercise.solution(*map(copied, arguments.values()))
+        if fault := self.fault(outcome, target):
+            raise _BrokenError(fault)
+        return outcome.value
+
+    def further(self, outcomes: Sequence[Outcome]) -> Result | None:
+        """The same answer again, and gradients."""
+        e, (inputs, target, _) = self.exercise, prepared(self.exercise.name)[len(outcomes) - 1]
+        (again,) = self.call([inputs])
+        if fault := self.fault(again, target):
+            return self.wrong(f"In a second call with the same arguments {fault}", inputs)
+        if not equal(again.value, target, e.tolerance):
+            return self.wrong(
+                f"{e.name} gives another answer to the same arguments when it is called again: "
+                "what does it keep from call to call?",
+                inputs,
+                **self.shown(again, target),
+            )
+        return self.gradients() if e.differentiable else None
+
+    def gradients(self) -> Result | None:
+        """Gradients that do not pass, or are others than ours."""
+        usual = [
+            inputs for inputs, _, _ in prepared(self.exercise.name)[: len(LEVELS) * len(SEEDS)]
+        ]
+        pairs = [leaves_of(inputs) for inputs in usual]
+        outcomes = self.guard.calls(self.function, [arguments for arguments, _ in pairs])
+        for inputs, (_, leaves), outcome in zip(usual, pairs, outcomes, strict=False):
+            if sentence := self.gradient_fault(inputs, leaves, outcome):
+                return self.wrong(sentence, inputs)
+        return None
+
+    def gradient_fault(self, inputs: Inputs, leaves: Sequence[Tensor], outcome: Outcome) -> str:
+        """What is wrong with the gradients of an answer; "" if nothing is."""
+        name = self.exercise.name
+        ours, our_leaves = leaves_of(inputs)
+        expected = gradients(self.exercise.solution(*ours), our_leaves)
+        if outcome.error or outcome.stopped:
+            return (
+                f"Where its arguments require gradients, {self.fault(outcome, None)} A network "
+                "cannot be trained with it."
+            )
+        if not any(part.requires_grad for part in parts_of(outcome.value)):
+            return (
+                f"The numbers are right, but no gradient passes through {name}: does it leave "
+                "torch on the way (.detach(), .data, .item(), .tolist(), .numpy(), torch.tensor)?"
+            )
+        got = gradients(outcome.value, leaves)
+        for argument, one, other in zip(float_names(inputs), got, expected, strict=True):
+            if not equal(one, other, 10 * self.exercise.tolerance):
+                no = " is NaN" if one.isnan().any() else " is another one than it should be"
+                return (
+                    f"The numbers are right, but the gradient with respect to {argument}{no}: "
+                    "is a part of the computation cut off from it?"
+                )
+        return ""
+
+    def right(self) -> Result:
+        """What has been shown, in the words of the properties."""
+        e = self.exercise
+        shown = [lower(first_line(each)) for each in e.properties]
+        shown.append(f"the same as ours on {len(prepared(e.name))} inputs")
+        if e.differentiable:
+            shown.append("the same gradients")
+        return Result(e.name, True, f"{e.name} is right.", shown=tuple(shown))
+
+
+class _ChangedError(Exception):
+    """An argument was changed; its text is the name."""
+
+
+def first_line(function: Callable[..., Any]) -> str:
+    """Of the docstring, without its full stop."""
+    return (inspect.getdoc(function) or "").split("\n")[0].removesuffix(".")
+
+
+def lower(text: str) -> str:
+    """A sentence as the part of one; F1 stays."""
+    return text[0].lower() + text[1:] if text[1:2].islower() or text[1:2] == " " else text
+
+
+def _changed(before: Any, after: Any) -> bool:
+    if isinstance(before, Tensor):
+        return before.shape != after.shape or not equal(before, after.detach(), 0.0)
+    if isinstance(before, list):
+        changed = any(_changed(a, b) for a, b in zip(before, after, strict=False))
+        return changed or len(before) != len(after)
+    return False
+
+
+def _unwritten(function: Callable[..., Any]) -> bool:
+    """Whether a function's body is nothing but its docstring and dots."""
+    code = getattr(function, "__code__", None)
+    plain = {None, getattr(function, "__doc__", None), ...}
+    return code is not None and not code.co_names and set(code.co_consts) <= plain

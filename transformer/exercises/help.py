@@ -1,0 +1,104 @@
+"""What a reader can ask for: the list of exercises, a skeleton, the next hint, our solution."""
+
+from collections import Counter
+from html import escape
+
+from transformer.exercises.catalogue import EXERCISES
+from transformer.exercises.checking import find
+from transformer.exercises.source import (
+    given_imports,
+    skeleton_source,
+    solution_source,
+    summary,
+)
+from transformer.tables import table
+
+_asked: Counter[str] = Counter()
+
+
+class Note(str):
+    """A text that a notebook shows as it is, without quotation marks."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """The text itself."""
+        return str(self)
+
+
+class Code(Note):
+    """A note that is a program."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self)}</pre>"
+
+
+class Listing(Note):
+    """The list of all exercises."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        header = ["exercise", "what", "chapter", "difficulty", "minutes"]
+        rows = {
+            name: [e.title, e.chapter, stars(e.difficulty), e.minutes]
+            for name, e in EXERCISES.items()
+        }
+        return table(header, rows)
+
+
+def stars(difficulty: int) -> str:
+    """Of three, as many filled as the exercise is difficult."""
+    return "●" * difficulty + "○" * (3 - difficulty)
+
+
+def exercises() -> Note:
+    """All exercises in the book's order, with their difficulty and the minutes that they take."""
+    width = max(map(len, EXERCISES))
+    return Listing(
+        "\n".join(
+            f"{name:<{width}}  {stars(e.difficulty)}  {e.minutes:2} min  {e.title}"
+            for name, e in EXERCISES.items()
+        )
+    )
+
+
+def skeleton(name: str) -> Note:
+    """What is given: the imports, the signature and the docstring.
+
+    Raises:
+        UnknownExerciseError: there is no such exercise.
+    """
+    exercise = find(name)
+    imports = given_imports(exercise)
+    return Code(imports + ("\n\n" if imports else "") + skeleton_source(exercise))
+
+
+def hint(name: str) -> Note:
+    """The next hint; each call gives one more, and the last one stays.
+
+    Raises:
+        UnknownExerciseError: there is no such exercise.
+    """
+    exercise = find(name)
+    number = min(_asked[name], len(exercise.hints) - 1)
+    _asked[name] += 1
+    last = number == len(exercise.hints) - 1
+    after = f'\nThat was the last one: solution("{name}") shows ours.' if last else ""
+    return Note(f"Hint {number + 1} of {len(exercise.hints)}: {exercise.hints[number]}{after}")
+
+
+def solution(name: str) -> Note:
+    """Our solution.
+
+    Raises:
+        UnknownExerciseError: there is no such exercise.
+    """
+    exercise = find(name)
+    imports = given_imports(exercise)
+    return Code(imports + ("\n\n" if imports else "") + solution_source(exercise))
+
+
+__all__ = ["exercises", "hint", "skeleton", "solution", "stars", "summary"]

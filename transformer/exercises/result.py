@@ -1,0 +1,194 @@
+"""What a check has found: text in a terminal, and in a notebook a page with a picture."""
+
+import base64
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from transformer.exercises.answers import is_plain, number
+
+MOST_NUMBERS = 60  # of a tensor that is written out
+MOST_LINES = 12  # of what the function has printed
+MUTED = "color:var(--pst-color-text-muted, #666)"
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of a check.
+
+    Attributes:
+        exercise: its name.
+        passed: whether nothing is wrong.
+        sentence: that it is right, or what is wrong first.
+        mistake: the mistake of the catalogue that was recognised, in a few words.
+        erratum: its number among the errata of the book.
+        seen: where it shows: an entry, what it is and what it should be.
+        inputs: the smallest arguments with which it shows.
+        answer, target: what the reader's function made of them, and what it should have made.
+        returns: the names of the parts of both, where there are several.
+        part, index: the part and the entry that differ first.
+        shown: what has been shown of a function that passes.
+        printed: the beginning of what the function has printed.
+    """
+
+    exercise: str
+    passed: bool
+    sentence: str
+    mistake: str = ""
+    erratum: int | None = None
+    seen: str = ""
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    answer: Any = None
+    target: Any = None
+    returns: Sequence[str] = ()
+    part: int = 0
+    index: tuple[int, ...] = ()
+    shown: tuple[str, ...] = ()
+    printed: str = ""
+
+    def __bool__(self) -> bool:
+        """`if check(softmax):` does what it says."""
+        return self.passed
+
+    @property
+    def lines(self) -> list[str]:
+        """What is to be said, a line each."""
+        lines = [("✓ " if self.passed else "✗ ") + self.sentence]
+        if self.shown:
+            lines.append("Shown: " + "; ".join(self.shown) + ".")
+        if self.seen:
+            lines.append(self.seen)
+        if self.erratum is not None:
+            lines.append(f"The book has it as erratum {self.erratum}.")
+        return lines
+
+    @property
+    def values(self) -> dict[str, str]:
+        """The smallest input with which it shows, and both results, as text."""
+        written = {name: as_text(value) for name, value in self.inputs.items()}
+        if self.answer is not None and self.target is not None:
+            answer, target = self.pair()
+            written |= {"yours": as_text(answer), "target": as_text(target)}
+        return written
+
+    def pair(self) -> tuple[Any, Any]:
+        """The part that differs, of the answer and of the target."""
+        answer, target = self.answer, self.target
+        several = isinstance(target, tuple) and isinstance(answer, tuple | list)
+        if several and len(answer) == len(target):
+            return answer[self.part], target[self.part]
+        return answer, target
+
+    def matrices(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Yours and the target, as the two matrices in which they differ first; None for others."""
+        answer, target = self.pair()
+        if not (isinstance(answer, Tensor) and isinstance(target, Tensor)):
+            return None
+        if not is_plain(answer) or answer.is_complex():
+            return None
+        if not (answer.dim() and target.dim() and answer.numel() and target.numel()):
+            return None
+        index = self.index if answer.shape == target.shape else ()
+        return matrix(answer, index), matrix(target, index)
+
+    def __repr__(self) -> str:
+        """For a terminal."""
+        lines = self.lines
+        values = [f"{name} = {text}" for name, text in self.values.items()]
+        lines += ["  " + text.replace("\n", "\n  ") for text in values]
+        if self.printed:
+            lines += ["It printed:", *("  " + line for line in self._printed_lines())]
+        return "\n".join(lines)
+
+    def _printed_lines(self) -> list[str]:
+        lines = self.printed.splitlines()
+        return lines[:MOST_LINES] + (["..."] if len(lines) > MOST_LINES else [])
+
+    def _repr_html_(self) -> str:
+        """For a notebook: the sentence, the picture, and folded the numbers."""
+        first, *others = (escape(line) for line in self.lines)
+        parts = [f"<p><strong>{first}</strong></p>", *(f"<p>{line}</p>" for line in others)]
+        if not self.passed and (picture := self._picture()):
+            parts.append(picture)
+        if self.values:
+            rows = "".join(
+                f"<dt><code>{escape(name)}</code></dt><dd><pre>{escape(text)}</pre></dd>"
+                for name, text in self.values.items()
+            )
+            label = "The numbers: a small input, yours and the target"
+            parts.append(f"<details><summary>{label}</summary><dl>{rows}</dl></details>")
+        if self.printed:
+            text = escape("\n".join(self._printed_lines()))
+            parts.append(f'<p style="{MUTED}">It printed:</p><pre>{text}</pre>')
+        # In the dark, the book's theme puts HTML on a bright card, made for plots.
+        page = "var(--pst-color-background, transparent)"
+        style = f"background:{page};box-shadow:0 0 0 0.6rem {page};color:inherit"
+        colour = "color:var(--pst-color-text-base, inherit)"
+        return f'<div style="{style};{colour}">{"".join(parts)}</div>'
+
+    def figure(self) -> Any:
+        """Yours beside the target, as a figure; None where a picture says nothing."""
+        matrices = self.matrices()
+        if self.passed or matrices is None:
+            return None
+        # Drawing is not needed for checking, and not installed everywhere.
+        from transformer.figures.exercises import yours_beside_target
+
+        return yours_beside_target(*matrices)
+
+    def _picture(self) -> str:
+        try:
+            figure = self.figure()
+        except ImportError:
+            return ""
+        if figure is None:
+            return ""
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="png", bbox_inches="tight")
+        data = base64.b64encode(buffer.getvalue()).decode()
+        alt = escape(self.seen or self.sentence)
+        source = f'src="data:image/png;base64,{data}"'
+        return f'<img {source} alt="{alt}" style="max-width:100%;height:auto;background:white">'
+
+
+def matrix(tensor: Tensor, index: tuple[int, ...]) -> np.ndarray:
+    """The last two axes of a tensor at an entry's position in those before; a vector is a row."""
+    tensor = tensor.detach().to(torch.float64)
+    if tensor.dim() == 1:
+        tensor = tensor[None]
+    leading = tensor.dim() - 2
+    chosen = (*index, *[0] * leading)[:leading]
+    return tensor[chosen].numpy()
+
+
+def as_text(value: Any) -> str:
+    """A value in a few lines."""
+    if isinstance(value, Tensor):
+        if value.numel() > MOST_NUMBERS or not is_plain(value):
+            return f"tensor of shape {tuple(value.shape)}"
+        return tensor_text(value)
+    if isinstance(value, tuple):
+        return "(" + ", ".join(as_text(each) for each in value) + ")"
+    if isinstance(value, float | int):
+        return number(value)
+    if callable(value):
+        return (value.__doc__ or repr(value)).split("\n")[0].removesuffix(".")
+    text = repr(value)
+    return text if len(text) < 600 else text[:600] + " ..."
+
+
+def tensor_text(tensor: Tensor) -> str:
+    """Nested brackets, a row a line, without the word "tensor"."""
+    tensor = tensor.detach()
+    if tensor.dim() == 0:
+        return number(tensor.item())
+    if tensor.dim() == 1:
+        return "[" + ", ".join(number(x) for x in tensor.tolist()) + "]"
+    rows = ",\n".join(tensor_text(row) for row in tensor)
+    return "[" + rows.replace("\n", "\n ") + "]"

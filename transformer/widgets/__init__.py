@@ -4,6 +4,7 @@ from transformer.widgets.attention_heads import AttentionHeads
 from transformer.widgets.attention_stepper import AttentionStepper
 from transformer.widgets.beam_explorer import BeamExplorer
 from transformer.widgets.complexity_explorer import ComplexityExplorer
+from transformer.widgets.decoder_at_work import DecoderAtWork
 from transformer.widgets.label_smoothing_explorer import LabelSmoothingExplorer
 from transformer.widgets.mask_explorer import MaskExplorer
 from transformer.widgets.merge_explorer import MergeExplorer
@@ -18,6 +19,7 @@ __all__ = [
     "AttentionStepper",
     "BeamExplorer",
     "ComplexityExplorer",
+    "DecoderAtWork",
     "LabelSmoothingExplorer",
     "MaskExplorer",
     "MergeExplorer",

@@ -3,6 +3,7 @@
 
 import { ATTENTIONS } from "../kit/attentions.js";
 import { assign, bytesOf, inflate } from "../kit/model.js";
+import { decoder } from "./decoder.js";
 import { deflated, joined } from "./parts.js";
 import { EOS } from "./tokenizer.js";
 
@@ -11,6 +12,7 @@ import { EOS } from "./tokenizer.js";
  * @typedef {import("./index.js").Live} Live
  */
 
+const ELSEWHERE = "another figure of this page has asked the model meanwhile; ask again";
 const ONE = 1000; // a weight of 1, as AttentionHeads has it
 const DIGITS = 5; // of each logarithm, as BeamExplorer has them
 /** @type {Object<string, (layer: number) => string>} */
@@ -81,25 +83,33 @@ async function beams(model, live, text) {
   assign(model, "example", examples.length - 1);
 }
 
-/** @type {Object<string, (model: Model, live: Live, text: string) => Promise<void>>} */
-const ANSWERS = { attention_heads: heads, beam_explorer: beams };
+/**
+ * Which trait asks, and who answers.
+ * @type {Object<string, [string, (model: Model, live: Live, asked: any) => Promise<void>]>}
+ */
+const ANSWERS = {
+  attention_heads: ["sentence", heads],
+  beam_explorer: ["sentence", beams],
+  decoder_at_work: ["question", decoder],
+};
 
 /**
- * Answers to each change of a widget's "sentence" as its class does in Python, by "contents" or by
- * a "message".
+ * Answers to each change of a widget's "sentence" or "question" as its class does in Python, by
+ * "contents" or by a "message".
  * @param {Model} model @param {Live} live
  */
 export function answer(model, live) {
-  const respond = ANSWERS[model.get("front_end")];
-  if (!respond) return; // a front end that asks the model itself
-  model.on("change:sentence", async () => {
-    const text = model.get("sentence");
+  if (!(model.get("front_end") in ANSWERS)) return; // a front end that asks the model itself
+  const [trait, respond] = ANSWERS[model.get("front_end")];
+  model.on(`change:${trait}`, async () => {
+    const asked = model.get(trait);
     model.set("message", "");
     try {
-      await respond(model, live, text);
+      await respond(model, live, asked);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       if (error.name !== "Superseded") model.set("message", error.message);
+      else if (Object.is(model.get(trait), asked)) model.set("message", ELSEWHERE);
     }
   });
 }

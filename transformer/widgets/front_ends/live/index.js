@@ -69,16 +69,17 @@ export class Live {
 
   /**
    * A sentence's ids with the end mark.
-   * @param {string} text @throws {RangeError} a sentence that says what is wrong with it
+   * @param {string} text @param {number} [most] how many tokens there is something to see of
+   * @throws {RangeError} a sentence that says what is wrong with it
    */
-  source(text) {
+  source(text, most = Infinity) {
     if (!text.trim()) throw new RangeError("the sentence is empty; there is nothing to translate");
     if (HALF.test(text)) throw new RangeError("there is half a character in the sentence");
     const ids = this.tokenizer.encode(text);
     const limit = this.network.config.max_len - 1; // one place for the end mark
-    if (ids.length > limit) {
-      throw new RangeError(
-        `the sentence has ${ids.length} tokens, more than the model takes (${limit}); split it`);
+    if (ids.length > Math.min(most, limit)) {
+      throw new RangeError(`the sentence has ${ids.length} tokens, more than ${
+        most < limit ? `are shown here (${most})` : `the model takes (${limit})`}; split it`);
     }
     return [...ids, EOS];
   }

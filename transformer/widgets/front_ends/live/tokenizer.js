@@ -60,14 +60,17 @@ async function bpeTokenizer(vocab, merges, pause) {
   /** A word's ids: its characters, joined by the oldest merge first. @param {string} word */
   function merged(word) {
     const pieces = [...word].flatMap((letter) => (ids.has(letter) ? [letter] : bytesOf(letter)));
+    const ageAt = (/** @type {number} */ i) => ages.get(`${pieces[i]} ${pieces[i + 1]}`) ?? Infinity;
+    // The age of each pair: a merge makes only its neighbours' anew.
+    const pairs = pieces.map((_, i) => ageAt(i));
     for (;;) {
       let [oldest, at] = [Infinity, 0];
-      for (let i = 1; i < pieces.length; i += 1) {
-        const age = ages.get(`${pieces[i - 1]} ${pieces[i]}`) ?? Infinity;
-        if (age < oldest) [oldest, at] = [age, i];
-      }
-      if (!at) return spelled(pieces);
-      pieces.splice(at - 1, 2, pieces[at - 1] + pieces[at]);
+      for (let i = 0; i < pairs.length; i += 1) if (pairs[i] < oldest) [oldest, at] = [pairs[i], i];
+      if (oldest === Infinity) return spelled(pieces);
+      pieces.splice(at, 2, pieces[at] + pieces[at + 1]);
+      pairs.splice(at, 1);
+      pairs[at] = ageAt(at);
+      if (at) pairs[at - 1] = ageAt(at - 1);
     }
   }
 

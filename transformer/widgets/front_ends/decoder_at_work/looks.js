@@ -1,0 +1,85 @@
+// @ts-check
+// The source above, the output below it as far as it is written, and where a head looks from there.
+
+import { html, svg } from "../kit/elements.js";
+import { fixed } from "../kit/numbers.js";
+import { LEAST, ONE } from "./data.js";
+
+/** @param {string} label */
+const tokenList = (label) => html("ol", { class: "tfw-decoder-tokens", "aria-label": label });
+
+/** @param {HTMLElement} list @param {string[]} tokens */
+function fill(list, tokens) {
+  while (list.childElementCount > tokens.length) list.lastElementChild?.remove();
+  tokens.forEach((token, i) => {
+    const at = list.children[i];
+    if (!at) list.append(html("li", {}, html("bdi", {}, token)));
+    else if (at.textContent !== token) at.replaceChildren(html("bdi", {}, token));
+  });
+}
+
+/** Tokens and lines. `show` draws another step in their place; `stop` ends it. */
+export function lookLines() {
+  const source = tokenList("source");
+  const target = tokenList("output up to this step");
+  const lines = svg("svg", { class: "tfw-decoder-lines", "aria-hidden": "true" });
+  const readout = html("p", { class: "tfw-readout", role: "status" });
+  const both = html("div", { class: "tfw-decoder-both" }, lines,
+    html("p", { class: "tfw-decoder-side" }, "source"), source,
+    html("p", { class: "tfw-decoder-side" }, "output"), target);
+  const element = html("div", {}, both, readout);
+  /** @type {number[] | null} */
+  let weights = null;
+
+  /** Lines from the last token of the output to the tokens of the source. */
+  function draw() {
+    const from = /** @type {HTMLElement | null} */ (target.lastElementChild);
+    [...source.children].forEach((token, i) =>
+      /** @type {HTMLElement} */ (token).style.setProperty("--tfw-look", String((weights?.[i] ?? 0) / ONE)));
+    if (!from || !weights) {
+      lines.replaceChildren();
+      return;
+    }
+    const x = from.offsetLeft + from.offsetWidth / 2;
+    const y = from.offsetTop;
+    const seen = [...source.children].flatMap((child, i) => {
+      const weight = /** @type {number[]} */ (weights)[i] / ONE;
+      const to = /** @type {HTMLElement} */ (child);
+      return weight < LEAST ? [] : [[weight, to.offsetLeft + to.offsetWidth / 2,
+        to.offsetTop + to.offsetHeight]];
+    });
+    lines.replaceChildren(...seen.map(([weight, left, top]) => svg("path", {
+      d: `M${x} ${y}L${left} ${top}`, "stroke-opacity": 0.15 + 0.85 * weight,
+      "stroke-width": 1 + 5 * weight, "data-weight": weight })));
+  }
+
+  /**
+   * @param {{source: string[], target: string[], weights: number[] | null, say: string}} step the
+   *   last token of the target is the one just written; without weights there are no lines
+   */
+  function show(step) {
+    fill(source, step.source);
+    fill(target, step.target);
+    both.classList.toggle("tfw-decoder-bare", !step.weights);
+    weights = step.weights;
+    draw();
+    readout.hidden = !step.say;
+    if (readout.textContent !== step.say) readout.textContent = step.say;
+  }
+
+  const observer = new ResizeObserver(draw);
+  observer.observe(both);
+  return { element, show, stop: () => observer.disconnect() };
+}
+
+/**
+ * Where a head looks, in words.
+ * @param {string} name @param {string[]} source @param {number[]} weights in thousandths
+ */
+export function looksInWords(name, source, weights) {
+  const seen = weights.map((weight, i) => ({ weight: weight / ONE, token: source[i] }))
+    .filter(({ weight }) => weight >= LEAST).sort((a, b) => b.weight - a.weight)
+    .map(({ weight, token }) => `\u201c\u2068${token}\u2069\u201d with ${fixed(weight, 3)}`);
+  return seen.length ? `${name} looks at ${seen.join(", ")}.`
+    : `${name} looks at no token with ${LEAST} or more.`;
+}

@@ -25,6 +25,7 @@ from transformer.widgets import (
     AttentionStepper,
     BeamExplorer,
     ComplexityExplorer,
+    DecoderAtWork,
     LabelSmoothingExplorer,
     MaskExplorer,
     MergeExplorer,
@@ -129,15 +130,26 @@ def merges() -> Widget:
     return MergeExplorer({f"Donaudampfschiff{i:04}": i + 1 for i in range(12)}, step=20)
 
 
-def beams() -> Widget:
-    """A search by random weights: it fills the beam, and that is what takes time to draw."""
+def untrained(n_heads: int, n_layers: int, max_len: int) -> Translator:
+    """Random weights: a search fills its beam, and an output ends late or never."""
     torch.manual_seed(SEED)
     tokenizer = WordTokenizer("abcdefghijklmnopqrstuvwxyz")
     size = tokenizer.vocab_size
-    config = TransformerConfig(size, size, d_model=16, d_ff=24, n_heads=2, n_layers=2, max_len=32)
-    translator = Translator(Transformer(config).eval(), tokenizer)
+    config = TransformerConfig(
+        size, size, d_model=16, d_ff=24, n_heads=n_heads, n_layers=n_layers, max_len=max_len
+    )
+    return Translator(Transformer(config).eval(), tokenizer)
+
+
+def beams() -> Widget:
+    translator = untrained(n_heads=2, n_layers=2, max_len=32)
     sentences = ["a b c d e f g h"]
     return BeamExplorer(translator, sentences, bos_id=BOS_ID, eos_id=EOS_ID, beam_sizes=[4, 8])
+
+
+def decoder(view: str) -> Callable[[], Widget]:
+    translator = untrained(n_heads=4, n_layers=3, max_len=64)
+    return lambda: DecoderAtWork(translator, ["a b c d " * 7] * 2, beside=True, view=view)
 
 
 def cases() -> Iterator[Case]:
@@ -164,6 +176,8 @@ def cases() -> Iterator[Case]:
     steps = {"step": (6, 5), "alpha": (0.7, 0.6), "beam_size": (4, 8)}
     for trait, two in steps.items():
         yield Case("up to 8 prefixes", beams, trait, two)
+    for view in ("lines", "matrix"):
+        yield Case(f"two of 28 tokens, {view}", decoder(view), "step", (30, 31))
 
 
 def measure(case: Case, site: WidgetSite, browser: Browser, n_steps: int) -> dict[str, Any]:

@@ -166,6 +166,7 @@ MOVES = [
     Move("BeamExplorer(german, sentences, **marks, beam_size=4)", "slider", "beam size",
          "ArrowLeft", "beam_size", 3),
     Move("ComplexityExplorer()", "slider", "width d", "End", "d", 1024),
+    Move("DecoderAtWork(german, sentences)", "slider", "step", "ArrowRight", "step", 2),
     Move("LabelSmoothingExplorer()", "slider", "vocabulary size V", "End", "vocab_size", 37000),
     Move("MaskExplorer()", "slider", "sentence of the batch", "End", "sentence", 2),
     Move("MergeExplorer()", "slider", "merges done", "End", "step", 15),

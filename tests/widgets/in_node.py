@@ -16,6 +16,7 @@ LIVE = FRONT_ENDS / "live"
 DRIVER = """
 import fs from "node:fs";
 const { default: live } = await import(process.argv[1]);
+const { decoder } = await import(process.argv[1].replace("index.js", "decoder.js"));
 const { parts, simd, jobs } = JSON.parse(fs.readFileSync(0, "utf8"));
 const model = await live.open(parts, { simd });
 const list = (row) => Array.from(row);
@@ -32,6 +33,15 @@ const METHODS = {
     const steps = [];
     const found = await model.search(text, { ...settings, watch: (step) => steps.push(step) });
     return { found, steps: settings.nBest > 1 ? steps : [] };
+  },
+  decoder: async ({ constants, ...question }) => {
+    const state = { constants, question, contents: { runs: [] } };
+    const lengths = [];
+    await decoder({ get: (name) => state[name], set: (name, value) => {
+      state[name] = value;
+      lengths.push(value.runs.at(-1).tokens.length);
+    } }, model);
+    return { runs: state.contents.runs, lengths };
   },
   attention: ({ text }) => model.attention(text),
   encode: ({ texts }) => texts.map((text) => model.tokenizer.encode(text)),

@@ -7,6 +7,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from tests.widgets.beam_examples import explorer
+from tests.widgets.decoder_examples import decoder
 from transformer.figures import style
 from transformer.widgets import (
     AttentionStepper,
@@ -25,6 +26,7 @@ STEPPED = {  # a widget, what its stepper steps over, and the trait's values
     "AttentionStepper": (AttentionStepper, "step", range(1, 7)),
     "MergeExplorer": (lambda: MergeExplorer({"low": 5, "lower": 2}), "merge", range(7)),
     "BeamExplorer": (lambda: explorer(beam_size=1), "step", None),
+    "DecoderAtWork": (decoder, "step", range(1, 8)),
     "ShapesExplorer": (lambda: ShapesExplorer(part="src"), "part", PARTS),
 }
 FOCUSED = "document.activeElement.textContent"

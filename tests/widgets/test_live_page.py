@@ -1,6 +1,5 @@
 """A reader's own sentence on a page without a kernel: the page loads the model, and it answers."""
 
-import random
 import zlib
 from functools import cache
 
@@ -9,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from book._ext import policy
+from tests.widgets.nasty import nasty
 from tools.widget_pages import WidgetPage
 from transformer.packing import as_rounded, on_page, shipped_pack
 from transformer.shipped import shipped_model
@@ -192,30 +192,6 @@ def test_a_model_that_does_not_come_is_asked_for_again(show):
     expect(shown.page.get_by_text("could not be loaded")).to_be_visible()
     shown.page.context.unroute("**/models/**")
     load_model(shown)
-
-
-ODD = ["👩‍👩‍👧‍👦", "שלום עולם", "مرحبا", "\u202eabc", "<b>x</b>", "</script><script>", "&amp;"]
-ODD += [
-    "ﬀ",
-    "e\u0301",
-    "\u0000",
-    "\x07",
-    "▁",
-    "<s> </s>",
-    "<0xE2>",
-    "\ufeffHund",
-    "日本語",
-    "½ ² ™",
-]
-
-
-def nasty() -> list[str]:
-    """200 texts of what readers and their keyboards leave in a field."""
-    rng = random.Random(0)
-    texts = [*ODD, "a" * 5000, "", " \u3000", "."]
-    while len(texts) < 200:
-        texts.append("".join(rng.choice([*ODD, " Hund", " "]) for _ in range(3)))
-    return texts
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ def decoder_steps(steps: Sequence[Mapping[str, Any]], *, head: str) -> Figure:
         head: the head's name.
 
     Raises:
-        ValueError: there is no step, or one has as many weights as its source has not.
+        ValueError: there is no step, or one has not a weight for each token of its source.
     """
     if not steps:
         raise ValueError("there are no steps to draw; give at least one")
@@ -82,7 +82,7 @@ def candidate_bars(likely: Mapping[str, float], written: str, *, ax: Axes | None
     colours = [PALETTE[1] if token == written else PALETTE[0] for token in tokens]
     rows = np.arange(len(tokens))
     ax.barh(rows, probabilities, color=colours)
-    for row, probability in zip(rows, probabilities, strict=True):
+    for row, probability in enumerate(probabilities):
         ax.text(probability + 0.01, row, f"{probability:.3f}", va="center", fontsize=11)
     names = [f"{t} (written)" if t == written else t for t in tokens]
     ax.set_yticks(rows, literal(names))

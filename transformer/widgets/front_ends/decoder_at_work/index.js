@@ -72,8 +72,8 @@ function render({ model, el }) {
       if (ask([{ at, sentence, given }])) forced[at] = given;
     },
   });
-  const panes = ["Your own sentence", "A sentence beside it"].map((name, at) =>
-    pane(constants, name, acts(at)));
+  const panes = [["first", "Your own sentence"], ["second", "A sentence beside it"]]
+    .map(([which, name], at) => pane(constants, which, name, acts(at)));
 
   const go = (/** @type {number} */ step) => assign(model, "step", step);
   const steps = slider(model, "step", { label: "step", min: 1, max: 1 });

@@ -18,10 +18,13 @@ function fill(list, tokens) {
   });
 }
 
-/** Tokens and lines. `show` draws another step in their place; `stop` ends it. */
-export function lookLines() {
-  const source = tokenList("source");
-  const target = tokenList("output up to this step");
+/**
+ * Tokens and lines. `show` draws another step in their place; `stop` ends it.
+ * @param {string} which sentence
+ */
+export function lookLines(which) {
+  const source = tokenList(`source, ${which} sentence`);
+  const target = tokenList(`output up to this step, ${which} sentence`);
   const lines = svg("svg", { class: "tfw-decoder-lines", "aria-hidden": "true" });
   const readout = html("p", { class: "tfw-readout", role: "status" });
   const both = html("div", { class: "tfw-decoder-both" }, lines,

@@ -16,10 +16,11 @@ import { lookLines, looksInWords } from "./looks.js";
  */
 
 /**
- * @param {Constants} constants @param {string} name of the field for a sentence
+ * @param {Constants} constants @param {string} which sentence: "first", "second"
+ * @param {string} name of the field for a sentence
  * @param {{translate: (sentence: string) => void, take: (token: number) => void}} act
  */
-export function pane(constants, name, act) {
+export function pane(constants, which, name, act) {
   const id = fresh("sentence");
   const input = html("input", { id, type: "text", autocomplete: "off" });
   const send = () => {
@@ -31,15 +32,15 @@ export function pane(constants, name, act) {
   const field = html("div", { class: "tfw-controls", hidden: true },
     labelled(id, name, input), button("Translate", send).element);
 
-  const lines = lookLines();
-  const picture = heatmap({ label: "All heads of the cross-attention at this step",
+  const lines = lookLines(which);
+  const picture = heatmap({ label: `All heads of the cross-attention, ${which} sentence`,
     rowTitle: "head", columnTitle: "is looked at", compact: true });
   const matrix = html("div", {}, picture.element, legend({ low: "0", high: "1" }));
   const table = candidateTable(constants.candidates, act.take);
   const whole = html("p", { class: "tfw-decoder-whole" });
   const before = html("p", {});
   const body = html("div", { hidden: true }, lines.element, matrix,
-    scrolling("Candidates of this step", table.element), whole, before);
+    scrolling(`Candidates, ${which} sentence`, table.element), whole, before);
   const element = html("div", { class: "tfw-decoder-pane" }, field, body);
 
   /** @type {{sentence: string, given: string, text: string} | null} */

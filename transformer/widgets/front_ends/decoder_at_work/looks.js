@@ -1,7 +1,7 @@
 // @ts-check
 // The source above, the output below it as far as it is written, and where a head looks from there.
 
-import { html, svg } from "../kit/elements.js";
+import { html, oncePerFrame, svg } from "../kit/elements.js";
 import { fixed } from "../kit/numbers.js";
 import { LEAST, ONE } from "./data.js";
 
@@ -37,24 +37,20 @@ export function lookLines(which) {
   /** Lines from the last token of the output to the tokens of the source. */
   function draw() {
     const from = /** @type {HTMLElement | null} */ (target.lastElementChild);
-    [...source.children].forEach((token, i) =>
-      /** @type {HTMLElement} */ (token).style.setProperty("--tfw-look", String((weights?.[i] ?? 0) / ONE)));
-    if (!from || !weights) {
-      lines.replaceChildren();
-      return;
-    }
-    const x = from.offsetLeft + from.offsetWidth / 2;
-    const y = from.offsetTop;
-    const seen = [...source.children].flatMap((child, i) => {
-      const weight = /** @type {number[]} */ (weights)[i] / ONE;
-      const to = /** @type {HTMLElement} */ (child);
-      return weight < LEAST ? [] : [[weight, to.offsetLeft + to.offsetWidth / 2,
-        to.offsetTop + to.offsetHeight]];
-    });
+    const tokens = /** @type {HTMLElement[]} */ ([...source.children]);
+    const looks = tokens.map((_, i) => (weights?.[i] ?? 0) / ONE);
+    // All is read before anything is written, so that the page is laid out once.
+    const x = from ? from.offsetLeft + from.offsetWidth / 2 : 0;
+    const y = from?.offsetTop ?? 0;
+    const seen = tokens.flatMap((token, i) => (looks[i] < LEAST ? [] : [[looks[i],
+      token.offsetLeft + token.offsetWidth / 2, token.offsetTop + token.offsetHeight]]));
+    tokens.forEach((token, i) => token.style.setProperty("--tfw-look", String(looks[i])));
     lines.replaceChildren(...seen.map(([weight, left, top]) => svg("path", {
       d: `M${x} ${y}L${left} ${top}`, "stroke-opacity": 0.15 + 0.85 * weight,
       "stroke-width": 1 + 5 * weight, "data-weight": weight })));
   }
+  // A frame later the browser has laid the tokens out by itself.
+  const drawSoon = oncePerFrame(draw);
 
   /**
    * @param {{source: string[], target: string[], weights: number[] | null, say: string}} step the
@@ -65,12 +61,12 @@ export function lookLines(which) {
     fill(target, step.target);
     both.classList.toggle("tfw-decoder-bare", !step.weights);
     weights = step.weights;
-    draw();
+    drawSoon();
     readout.hidden = !step.say;
     if (readout.textContent !== step.say) readout.textContent = step.say;
   }
 
-  const observer = new ResizeObserver(draw);
+  const observer = new ResizeObserver(drawSoon);
   observer.observe(both);
   return { element, show, stop: () => observer.disconnect() };
 }

@@ -2,54 +2,20 @@
 // The Transformer, computed where the reader is: what attention.py, layers.py and model.py compute,
 // for one sentence, with a cache. Vectors stand one behind the other in flat arrays.
 
+import { attend } from "./attention.js";
+
 /**
  * @typedef {import("./weights.js").Weights} Weights
  *
  * What is kept of the positions so far: for each layer their keys and values, a vector each.
  * @typedef {{keys: Float32Array[], values: Float32Array[]}[]} Cache
  *
- * Where the heads of a layer looked from one position: head -> weights.
- * @typedef {Float32Array[]} Looked
+ * @typedef {import("./attention.js").Looked} Looked
  *
  * @typedef {Set<string>} Silenced heads that say nothing, by attention and number: "decoder.0.cross.3"
  */
 
 const EPSILON = 1e-5; // torch.nn.LayerNorm's
-
-/** Numbers above 0 that add up to 1, in place. @param {Float32Array} scores */
-function softmax(scores) {
-  let top = -Infinity;
-  for (const score of scores) top = Math.max(top, score);
-  let sum = 0;
-  for (let i = 0; i < scores.length; i += 1) sum += scores[i] = Math.exp(scores[i] - top);
-  for (let i = 0; i < scores.length; i += 1) scores[i] /= sum;
-}
-
-/**
- * Equation 1 for the query of one position, each head in its own part of the vectors.
- * @param {Float32Array} query (heads * d_k)
- * @param {{keys: Float32Array[], values: Float32Array[]}} cache
- * @param {number} heads
- * @param {Float32Array} output (heads * d_v), each head's weighted sum of the values
- * @returns {Looked} the weights
- */
-export function attend(query, { keys, values }, heads, output) {
-  const [dK, dV] = [query.length / heads, output.length / heads];
-  output.fill(0);
-  return Array.from({ length: heads }, (_, h) => {
-    const weights = new Float32Array(keys.length);
-    keys.forEach((key, k) => {
-      let score = 0;
-      for (let i = h * dK; i < (h + 1) * dK; i += 1) score += query[i] * key[i];
-      weights[k] = score / Math.sqrt(dK);
-    });
-    softmax(weights);
-    values.forEach((value, k) => {
-      for (let i = h * dV; i < (h + 1) * dV; i += 1) output[i] += weights[k] * value[i];
-    });
-    return weights;
-  });
-}
 
 /** Section 3.5, each number rounded once. @param {number} position @param {number} width */
 function sinusoid(position, width) {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-NAMED = re.compile(r'"live":\{"name":"([^"]+)"')
+NAMED = re.compile(r'"live":\{[^{}]*"name":"([^"]+)"')  # an executed cell's state is sorted
 
 
 def models_of(pages: Path) -> set[str]:

@@ -7,8 +7,11 @@ from transformer.widgets.static_page import element_of
 
 
 def test_models_are_found_where_widgets_name_them(tmp_path: Path) -> None:
-    state = {"front_end": "attention_heads", "description": "d", "live": {"name": "toy_german"}}
+    live = {"bytes": 5, "name": "toy_german", "parts": 1}  # sorted, as a notebook keeps it
+    state = {"front_end": "attention_heads", "description": "d", "live": live}
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "page.html").write_text(element_of(state))
+    first = dict(reversed(live.items())) | {"name": "multi30k_de_en"}
+    (tmp_path / "page.html").write_text(element_of({**state, "live": first}))
     (tmp_path / "other.html").write_text(element_of({**state, "live": {}}))
-    assert models_of(tmp_path) == {"toy_german"}
+    assert models_of(tmp_path) == {"toy_german", "multi30k_de_en"}

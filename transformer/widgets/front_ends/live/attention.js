@@ -1,7 +1,7 @@
 // @ts-check
 // Scaled dot-product attention (section 3.2.1), as attention.py has it.
 
-/** Where heads looked from one position: head -> weights. @typedef {Float32Array[]} Looked */
+/** Where heads looked from a position: head -> weights. @typedef {Float32Array[]} Looked */
 
 /** Numbers above 0 that add up to 1, in place. @param {Float32Array} scores */
 function softmax(scores) {
@@ -13,12 +13,12 @@ function softmax(scores) {
 }
 
 /**
- * Equation 1 for the query of one position, each head in its own part of the vectors: the keys that
- * are there are those that it may look at.
+ * Equation 1 for the query of one position, each head in its own part of the vectors.
+ * It may look at all the keys that are there.
  * @param {Float32Array} query (heads * d_k)
  * @param {{keys: Float32Array[], values: Float32Array[]}} cache
  * @param {number} heads
- * @param {Float32Array} output (heads * d_v), each head's weighted sum of the values
+ * @param {Float32Array} output (heads * d_v): each head's weighted sum of the values
  * @returns {Looked} the weights
  */
 export function attend(query, { keys, values }, heads, output) {

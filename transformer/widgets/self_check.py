@@ -133,21 +133,33 @@ def number(
     Raises:
         ValueError: a number is not finite, or two of them would be taken for each other.
     """
-    values = [float(value), *map(float, wrong or {})]
-    if not all(map(math.isfinite, values)):
-        raise ValueError(f"the numbers of a self-check must be finite, not {values}")
-    whole = digits is None and float(value).is_integer()
-    tolerance = 1e-9 if whole else 0.5 * 10.0 ** (1 - (digits or 3))
-    for i, one in enumerate(values):
-        for other in values[i + 1 :]:
-            if abs(one - other) <= tolerance * (abs(one) + abs(other)):
+    numbers = [float(value), *map(float, wrong or {})]
+    if not all(map(math.isfinite, numbers)):
+        raise ValueError(f"the numbers of a self-check must be finite, not {numbers}")
+    spans = [span(one, digits) for one in numbers]
+    for i, (one, near) in enumerate(zip(numbers, spans, strict=True)):
+        for other, also_near in zip(numbers[i + 1 :], spans[i + 1 :], strict=True):
+            if abs(one - other) <= near + also_near:
                 raise ValueError(
                     f"{one:g} and {other:g} cannot be told apart in {question!r}: leave the slip "
                     "out, or choose numbers for which it shows"
                 )
-    slips = [[float(slip), markup.parse(said)] for slip, said in (wrong or {}).items()]
-    spec = {"value": float(value), "unit": unit, "tolerance": tolerance, "wrong": slips}
+    slips = [
+        [slip, near, markup.parse(said)]
+        for slip, near, said in zip(numbers[1:], spans[1:], (wrong or {}).values(), strict=True)
+    ]
+    spec = {"value": numbers[0], "unit": unit, "span": spans[0], "wrong": slips}
     return SelfCheck("number", question, hint=hint, why=why, spec=spec, given="")
+
+
+def span(value: float, digits: int | None = None) -> float:
+    """How far an answer may be from a number: half of the last digit that has to be right.
+
+    A whole number has to be met exactly unless digits are given; others have three.
+    """
+    if value == 0 or (digits is None and value.is_integer()):
+        return 1e-9 * abs(value)
+    return 0.5001 * 10.0 ** (math.floor(math.log10(abs(value))) + 1 - (digits or 3))
 
 
 def predict(

@@ -20,22 +20,21 @@ export function withUnit(value, unit) {
   return unit ? `${short(value)} ${unit}` : short(value);
 }
 
-/** @param {number} a @param {number} b @param {number} tolerance relative */
-const near = (a, b, tolerance) => Math.abs(a - b) <= tolerance * Math.abs(b) + 1e-12;
-
 /**
  * A number that was typed, held against the right one and against what typical slips give.
- * @param {{value: number, unit: string, tolerance: number, wrong: [number, Marked[]][]}} spec
+ * @param {{value: number, unit: string, span: number, wrong: [number, number, Marked[]][]}} spec how
+ *   far from each number an answer may be
  * @param {string} given @param {Marked[]} why
  * @returns {Verdict}
  */
-export function ofNumber({ value, unit, tolerance, wrong }, given, why) {
+export function ofNumber({ value, unit, span, wrong }, given, why) {
   const { values, problem } = readings(given, unit);
   if (problem) return verdict(false, [problem]);
-  const is = (/** @type {number} */ n) => values.some((one) => near(one, n, tolerance));
+  const is = (/** @type {number} */ n, far = (span * Math.abs(n)) / (Math.abs(value) || 1)) =>
+    values.some((one) => Math.abs(one - n) <= far + 1e-12);
   if (is(value)) return verdict(true, [`Yes, ${withUnit(value, unit)}.`], why);
-  const slip = wrong.find(([n]) => is(n));
-  if (slip) return verdict(false, slip[1]);
+  const slip = wrong.find(([n, far]) => is(n, far));
+  if (slip) return verdict(false, slip[2]);
   if (unit === "%" && is(value / 100)) {
     return verdict(false, ["That is the share. In per cent it is a hundred times the number."]);
   }

@@ -31,7 +31,7 @@ from transformer.decoding import greedy_search
 from transformer.flops import training_flops
 from transformer.text import BOS_ID, EOS_ID
 
-QUICK = sorted(set(command.BENCHMARKS) - {"gpu", "widget_frames"})
+QUICK = sorted(set(command.BENCHMARKS) - {"gpu", "live_model", "widget_frames"})
 TINY = {"n_layers": 1, "d_model": 16, "d_ff": 24, "n_heads": 2, "dropout": 0.1}
 
 

@@ -10,7 +10,8 @@ import pytest
 import torch
 from torch.export import Dim
 
-from tests.helpers import same, sentences, small_config
+from benchmarks import onnx_peer
+from tests.helpers import same, sentences, small_config, small_model
 
 KINDS = {
     "post": {"norm": "post", "positions": "sinusoidal", "tie": "all"},
@@ -127,3 +128,37 @@ def test_onnx_runtime_gives_the_same_logits_for_other_batches_and_lengths(
         src, tgt = (sentences(side) for side in lengths)
         (logits,) = session.run(["logits"], {"src": src.numpy(), "tgt": tgt.numpy()})
         same(torch.from_numpy(logits), model(src, tgt).detach(), 1e-4)
+
+
+@pytest.mark.slow
+def test_the_two_graphs_of_a_search_give_the_log_probabilities_of_the_whole_prefix(
+    plain: type[torch.nn.Module], tmp_path: Path
+) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    torch.manual_seed(0)
+    model = plain(small_config(norm="pre")).eval()
+    onnx_peer.export(model, tmp_path)
+    src, prefix = torch.tensor([[5, 6, 7, 2]]), torch.tensor([[1, 6, 5, 4, 7]])
+    with torch.no_grad():
+        expected = model(src, prefix)[0].log_softmax(dim=-1)
+    for variant, tolerance in (("float32", 1e-4), ("float16", 0.01), ("int8", 0.2)):
+        encoder, step = (
+            onnxruntime.InferenceSession(tmp_path / variant / f"{part}.onnx")
+            for part in onnx_peer.PARTS
+        )
+        keys, values, looked = encoder.run(None, {"src": src.numpy()})
+        same(torch.tensor(looked).sum(-1), torch.ones(looked.shape[:-1]), 1e-5)
+        past, rows = [keys[:, :, :0], values[:, :, :0]], []
+        for i, token in enumerate(prefix[0].tolist()):
+            fed = {"token": [[token]], "position": [[i]], "past_keys": past[0]}
+            fed |= {"past_values": past[1], "source_keys": keys, "source_values": values}
+            row, *past, own, cross = step.run(None, fed)
+            assert (own.shape[-1], cross.shape[-1]) == (i + 1, src.size(1))
+            rows.append(torch.tensor(row[0, 0]))
+        same(torch.stack(rows), expected, tolerance)
+
+
+def test_graphs_of_a_search_are_written_for_pre_norm_only(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="only a model with norm='pre'"):
+        onnx_peer.export(small_model(), tmp_path)
+    assert list(tmp_path.iterdir()) == []

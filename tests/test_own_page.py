@@ -30,7 +30,7 @@ def test_the_page_holds_the_model_and_says_what_it_translates(settings, tmp_path
     page = write_page(own, folder, ["w1 w2", "w3"], "<mine>")
     assert {path.name for path in folder.rglob("*") if path.is_file()} == {
         *("index.html", "theme.js", "widgets.js", "widgets.css", "0.js"),
-        *("attention_heads.js", "beam_explorer.js", "live.js"),
+        *("attention_heads.js", "beam_explorer.js", "decoder_at_work.js", "live.js"),
     }
     assert page.n_bytes == sum(p.stat().st_size for p in folder.rglob("*") if p.is_file())
     assert [exact for _, exact in page.translations] == own.translate(["w1 w2", "w3"])

@@ -1,7 +1,8 @@
 """A page of one's own: a trained model in a folder, to be opened from the disk or from any server.
 
-It holds what the book's pages hold: the explorers of heads and of beam search, the scripts that run
-them without a kernel, and the model itself, which translates where the page is read.
+It holds what the book's pages hold: the decoder at work, the explorers of heads and of beam search,
+the scripts that run them without a kernel, and the model itself, which translates where the page is
+read.
 """
 
 import tempfile
@@ -122,16 +123,17 @@ def _explorers(
     translator: Translator, packed: Packed, sentences: Sequence[str]
 ) -> Iterator[tuple[str, "Widget"]]:
     """What the page shows, each under its heading."""
-    from transformer.widgets import AttentionHeads, BeamExplorer
+    from transformer.widgets import AttentionHeads, BeamExplorer, DecoderAtWork
 
     live = packed.on_page(NAME)
+    yield "How it writes", DecoderAtWork(translator, sentences[0], live=live)
     heads = [translator.attention(sentence) for sentence in sentences]
     yield "What its heads look at", AttentionHeads(heads, kind="cross", live=live)
     beams = BeamExplorer(translator, list(sentences), bos_id=BOS_ID, eos_id=EOS_ID, live=live)
     yield "How it searches", beams
 
 
-FRONT_ENDS = ("attention_heads", "beam_explorer", "live")
+FRONT_ENDS = ("attention_heads", "beam_explorer", "decoder_at_work", "live")
 
 
 def _page(translator: Translator, packed: Packed, sentences: Sequence[str], title: str) -> str:

@@ -38,7 +38,7 @@ def opened(browser: Browser, address: str, **settings: object) -> tuple[Page, li
 def test_a_sentence_of_ones_own_is_answered_by_every_explorer(browser, address) -> None:
     page, complaints = opened(browser, address)
     places = page.locator(".widget-place")
-    assert places.count() == 2
+    assert places.count() == 3
     for place in places.all():
         place.get_by_role("button", name="Try your own sentence").click()
         field = place.get_by_label("Your own sentence")
@@ -46,12 +46,18 @@ def test_a_sentence_of_ones_own_is_answered_by_every_explorer(browser, address) 
         field.fill(OWN)
         field.press("Enter")
         page.wait_for_function(
-            "place => place.model.get('contents').examples.length === 2",
-            arg=place.element_handle(),
+            """([place, own]) => {
+              const { examples, runs } = place.model.get("contents");
+              return examples ? examples.length === 2 : runs[0].sentence === own && runs[0].done;
+            }""",
+            arg=[place.element_handle(), OWN],
         )
-    said = as_rounded(shipped_model("toy_german")).attention(OWN)
-    contents = places.first.evaluate("place => place.model.get('contents')")
-    assert contents["examples"][1]["target"] == said.target
+    said = as_rounded(shipped_model("toy_german")).attention(OWN).target
+    decoder, heads, _ = (
+        place.evaluate("place => place.model.get('contents')") for place in places.all()
+    )
+    assert heads["examples"][1]["target"] == said
+    assert decoder["runs"][0]["pieces"] == [*said[1:], "</s>"]
     assert complaints == []
     page.context.close()
 

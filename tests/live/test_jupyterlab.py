@@ -241,3 +241,29 @@ class TestAll:
                 f"{move.widget} does not show what Python sets",
             )
         assert complaints == []
+
+
+class TestDecoder:
+    """A kernel answers what the page of the book asks its own model."""
+
+    @pytest.fixture
+    def cells(self) -> list[str]:
+        made = "work = DecoderAtWork(german, sentences[0], step=2)\nwork"
+        return [IMPORTS, made, 'print(work.run()["given"], work.run()["silenced"], work.message)']
+
+    def test_another_token_and_a_silenced_head_are_answered(self, page, cell, complaints):
+        expect(cell(0)).to_be_visible(timeout=PATIENCE)
+        run_first(cell(0))
+        run(cell(1))
+        widget = cell(1).locator(".tfw").first
+        whole = widget.locator(".tfw-decoder-whole").first
+        expect(whole).to_contain_text("Its tokens are the most probable ones", timeout=PATIENCE)
+        widget.get_by_role("button", name="Take").nth(1).click()
+        expect(whole).to_contain_text("Its first 2 tokens were given", timeout=PATIENCE)
+        widget.get_by_text("Silence heads").click()
+        widget.get_by_label("cross-attention, layer 1, head 2", exact=True).click()
+        expect(whole).to_contain_text("Silenced: cross-attention, layer 1", timeout=PATIENCE)
+        run(cell(2))
+        answer = cell(2).locator(".jp-OutputArea-output")
+        expect(answer).to_have_text("2 ['decoder.0.cross.1']", timeout=PATIENCE)
+        assert complaints == []

@@ -400,6 +400,28 @@ def test_what_cannot_be_translated_is_said_and_nothing_is_lost(show):
     shown.check()
 
 
+def test_who_is_ended_by_another_figure_of_the_page_says_so(show):
+    shown = show(decoder("Zwei Hunde.", name="multi30k_de_en", live=True))
+    load_model(shown)
+    shown.widget.evaluate(
+        """async ({ model }) => {
+          const live = await model.load(() => {});
+          for (const number of [1, 2]) { // the first one is ended by its own successor
+            const runs = [{ at: 0, sentence: "Ein Hund und ein Kind.", given: [] }];
+            model.set("question", { number, runs, silenced: [] });
+          }
+          await new Promise(requestAnimationFrame);
+          window.said = model.get("message");
+          model.set("question", { ...model.get("question"), number: 3 });
+          await live.translate("Ein Mann.");
+        }"""
+    )
+    assert shown.page.evaluate("window.said") == ""
+    alert = shown.page.get_by_role("alert")
+    expect(alert).to_contain_text("another figure of this page has asked the model")
+    assert shown.complaints == []
+
+
 def test_a_kernel_is_asked_and_what_it_says_is_shown(show):
     one = decoder([TOY, OWN])
     shown = show(one)

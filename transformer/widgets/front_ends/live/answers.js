@@ -101,15 +101,17 @@ const ANSWERS = {
 export function answer(model, live) {
   if (!(model.get("front_end") in ANSWERS)) return; // a front end that asks the model itself
   const [trait, respond] = ANSWERS[model.get("front_end")];
+  let newest = 0;
   model.on(`change:${trait}`, async () => {
-    const asked = model.get(trait);
+    newest += 1;
+    const own = newest;
     model.set("message", "");
     try {
-      await respond(model, live, asked);
+      await respond(model, live, model.get(trait));
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       if (error.name !== "Superseded") model.set("message", error.message);
-      else if (Object.is(model.get(trait), asked)) model.set("message", ELSEWHERE);
+      else if (own === newest) model.set("message", ELSEWHERE);
     }
   });
 }

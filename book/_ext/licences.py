@@ -36,7 +36,7 @@ class Work:
 
     Attributes:
         name: as its authors call it.
-        licence: by its SPDX identifiers.
+        licence: by its SPDX identifiers, or, where it has none, as the package's metadata name it.
         text: where the licence's text stands: the name of an installed package, a file, or the line
             with the copyright where the licence is MIT's and no package brings its text.
         files: those of the static files that it is, or a part of.
@@ -97,6 +97,12 @@ WORKS = (
     Work("sphinx-exercise", "MIT", "sphinx-exercise", ("exercise.css",)),
     Work("sphinx-togglebutton", "MIT", "sphinx-togglebutton", ("togglebutton.*",)),
     Work("Tabler Icons", "MIT", "Copyright (c) 2020-2025 Paweł Kuna", COPY_ICONS),
+    Work(
+        "Multi30k, from which the German-English model was learned",
+        "LicenseRef-Multi30k",
+        ROOT / "book/models/LICENSE-Multi30k.md",
+        ("models/multi30k_de_en/*",),
+    ),
 )
 NOTES = "revealjs/plugin/notes/notes.js"  # with marked in it
 OF_SLIDES = (

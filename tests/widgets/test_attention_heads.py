@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 import torch
+import traitlets
 from matplotlib.colors import to_rgb
 from playwright.sync_api import expect
 
@@ -231,6 +232,28 @@ def test_what_python_adds_and_sets_is_shown(show):
     )
     shown.set("message", "<i>no</i>")
     assert shown.page.get_by_role("alert").inner_text() == "<i>no</i>"
+
+
+def test_what_is_written_next_stands_beside_its_row():
+    example = made(2, 3, seed=1)
+    pieces = {"source": ["\u2581Zwei", "</s>"], "target": ["<s>", "\u2581Two", "\u2581"]}
+    widget = AttentionHeads({**example, **pieces, "alignment": [(0, 0)]}, written=True)
+    [shown] = widget.contents["examples"]
+    assert shown["source"] == ["Zwei", "</s>"]
+    assert shown["target"] == ["Two", "\u2581", "</s>"]
+    assert shown["alignment"] == [[0, 0]]
+    assert shown["said"] == "Zwei \u2192 Two"
+    assert widget.kind == "cross" and widget.contents["heads"].keys() == {"cross"}
+    cross = example["weights"]["decoder.0.cross"]
+    np.testing.assert_allclose(widget.weights("cross", 0, 0), cross[0], atol=0.00051)
+    words = {"source": ["zwei", "Hunde"], "target": ["<s>", "two", "dogs"]}
+    [shown] = AttentionHeads({**example, **words}, written=True).contents["examples"]
+    assert shown["said"] == "zwei Hunde \u2192 two dogs"
+    with pytest.raises(traitlets.TraitError, match="read-only"):
+        widget.written = False
+    encoder = {k: w for k, w in example["weights"].items() if k.startswith("encoder")}
+    with pytest.raises(ValueError, match="example 0 has no cross-attention"):
+        AttentionHeads({**example, "weights": encoder}, written=True)
 
 
 def test_a_sentence_of_the_readers_own(show):

@@ -99,6 +99,26 @@ def test_the_heads_of_a_sentence_are_those_that_python_shows(show):
     shown.check()
 
 
+@pytest.mark.parametrize("name", ["toy_german", "multi30k_de_en"])
+def test_rows_stand_under_the_token_that_is_about_to_be_written(name, show, look):
+    sentence, own = {
+        "toy_german": (TOY, OWN),
+        "multi30k_de_en": ("Zwei Hunde.", "Ein Kind spielt im Schnee."),
+    }[name]
+    expected = heads(name, sentence, written=True, on_sentence=translator(name).attention)
+    shown = show(heads(name, sentence, written=True, view="lines"), **look)
+    line = shown.page.locator(".tfw-heads-said")
+    expect(line).to_have_text(expected.contents["examples"][0]["said"])
+    load_model(shown)
+    expected.sentence = own
+    ask(shown, own)
+    wait_for(shown, 2)
+    assert shown.state("contents") == expected.contents
+    assert np.abs(cells_of(packed_on(shown)) - cells_of(expected.packed)).max() <= 1
+    expect(line).to_have_text(f"{own} \u2192 {translator(name).translate([own])[0]}")
+    shown.check()
+
+
 def test_the_trees_of_a_sentence_are_those_that_python_shows(show):
     expected, shown = beams(), show(beams())
     load_model(shown)

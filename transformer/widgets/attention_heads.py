@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import traitlets
 
+from transformer.text import EOS, SPACE
 from transformer.widgets.attentions import KINDS
 from transformer.widgets.base import Widget
 
@@ -38,6 +39,9 @@ class AttentionHeads(Widget):
             `Translator.attention` returns is an example too.
         on_sentence: translates a reader's own sentence into a further example, where a kernel
             runs. What it raises is shown to the reader.
+        written: show cross-attention only, each row under the token that is about to be written
+            (it has read the one before), without the signs that stand for spaces, and the
+            sentence and its translation above.
         settings: the traits example, kind, layer, head (all counted from 0) and view; and live,
             what `packing.on_page` says of the model, by which a page translates a reader's own
             sentence without a kernel.
@@ -59,6 +63,7 @@ class AttentionHeads(Widget):
     contents = traitlets.Dict().tag(sync=True)
     packed = traitlets.Bytes().tag(sync=True)
     can_translate = traitlets.Bool(False).tag(sync=True)
+    written = traitlets.Bool(False, read_only=True).tag(sync=True)
     sentence = traitlets.Unicode().tag(sync=True)
     message = traitlets.Unicode().tag(sync=True)
     live = traitlets.Dict().tag(sync=True)
@@ -69,8 +74,10 @@ class AttentionHeads(Widget):
         examples: Any,
         *,
         on_sentence: Callable[[str], Any] | None = None,
+        written: bool = False,
         **settings: Any,
     ) -> None:
+        self.set_trait("written", written)
         one = isinstance(examples, Mapping) or dataclasses.is_dataclass(examples)
         self._labels: list[dict[str, Any]] = []
         self._layers: list[Layers] = []
@@ -142,6 +149,10 @@ class AttentionHeads(Widget):
 
     def _append(self, example: Any) -> None:
         labels, layers = _checked(example, f"example {len(self._layers)}")
+        if self.written:
+            if "cross" not in layers:
+                raise ValueError(f"example {len(self._layers)} has no cross-attention to show")
+            labels, layers = _as_written(labels), {"cross": layers["cross"]}
         if self._layers and _heads(layers) != _heads(self._layers[0]):
             raise ValueError(
                 f"example {len(self._layers)} has other layers or heads than example 0; "
@@ -288,6 +299,23 @@ def _checked(example: Any, name: str) -> tuple[dict[str, Any], Layers]:
         if [row, column] not in labels["alignment"]:  # a link named twice counts once
             labels["alignment"].append([row, column])
     return labels, layers
+
+
+def _as_written(labels: dict[str, Any]) -> dict[str, Any]:
+    """Each row under the token that is about to be written, and all without signs for spaces."""
+    source, target = labels["source"], [*labels["target"][1:], EOS]
+    said = " \u2192 ".join(_spelled([t for t in tokens if t != EOS]) for tokens in (source, target))
+    plain = {
+        side: [token.replace(SPACE, "") or token for token in tokens]
+        for side, tokens in (("source", source), ("target", target))
+    }
+    return labels | plain | {"said": said}
+
+
+def _spelled(tokens: list[str]) -> str:
+    """Tokens as text: words, or pieces that begin with a sign where a word begins."""
+    pieces = any(SPACE in token for token in tokens)
+    return "".join(tokens).replace(SPACE, " ").strip() if pieces else " ".join(tokens)
 
 
 def _tokens(tokens: Any, name: str) -> list[str]:

@@ -3,7 +3,9 @@
 
 import { ATTENTIONS } from "../kit/attentions.js";
 
-/** @typedef {{source: string[], target: string[], alignment: [number, number][]}} Example */
+/**
+ * @typedef {{source: string[], target: string[], alignment: [number, number][], said?: string}} Example
+ */
 /** @typedef {{heads: Object<string, number[]>, examples: Example[]}} Contents */
 
 /**

@@ -60,6 +60,7 @@ async function render({ model, el }) {
   const heading = html("p", { class: "tfw-heading" });
   const numbers = html("p", { class: "tfw-heads-numbers" });
   const truth = html("p", {});
+  const said = html("p", { class: "tfw-heads-said", role: "status" });
   const large = html("div", {});
   const table = html("table", { class: "tfw-table" });
   const details = html("details", {}, html("summary", {}, "All heads in numbers"),
@@ -127,6 +128,7 @@ async function render({ model, el }) {
     small.mark(layer, head);
     const one = read(example, kind, layer, head);
     const { cells, rows, columns, links } = one;
+    said.textContent = contents.examples[example].said ?? "";
     heading.textContent = `Layer ${layer + 1}, head ${head + 1}: ${ATTENTIONS[kind].name}`;
     numbers.textContent = `Mean over the tokens: ${
       summary(one, kind).filter(([, value]) => value != null)
@@ -176,6 +178,7 @@ async function render({ model, el }) {
     oncePerFrame(draw));
   const stopLoading = watch(model, ["contents", "packed"], oncePerFrame(load));
   el.append(html("div", { class: "tfw tfw-heads" }, ...(own ? [own.element] : []), problem, controls,
+    ...(model.get("written") ? [said] : []),
     html("div", { class: "tfw-heads-both" },
       html("div", {}, small.element, details),
       html("div", { class: "tfw-heads-large" }, heading, numbers, truth, large))));

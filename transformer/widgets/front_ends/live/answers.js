@@ -5,7 +5,7 @@ import { ATTENTIONS } from "../kit/attentions.js";
 import { assign, bytesOf, inflate } from "../kit/model.js";
 import { decoder } from "./decoder.js";
 import { deflated, joined } from "./parts.js";
-import { EOS } from "./tokenizer.js";
+import { EOS, SPACE } from "./tokenizer.js";
 
 /**
  * @typedef {import("../kit/model.js").Model} Model
@@ -22,9 +22,12 @@ const NAMES = {
   cross: (layer) => `decoder.${layer}.cross`,
 };
 
+/** A token without the sign for a space, as AttentionHeads has it. @param {string} token */
+const plain = (token) => token.replaceAll(SPACE, "") || token;
+
 /** AttentionHeads: one more example behind the others. @param {Model} model @param {Live} live @param {string} text */
 async function heads(model, live, text) {
-  const { source, target, weights } = await live.attention(text);
+  const { source, target, weights, translation } = await live.attention(text);
   const { heads: kinds, examples } = model.get("contents");
   const cells = Object.keys(ATTENTIONS).filter((kind) => kind in kinds).flatMap((kind) =>
     kinds[kind].flatMap((/** @type {number} */ _, /** @type {number} */ layer) =>
@@ -36,7 +39,11 @@ async function heads(model, live, text) {
     old.subarray(old.length / 2), Uint8Array.from(cells, (cell) => cell >> 8),
   ]);
   const packed = await deflated(both);
-  model.set("contents", { heads: kinds, examples: [...examples, { source, target, alignment: [] }] });
+  const example = model.get("written")
+    ? { source: source.map(plain), target: [...target.slice(1), ...live.pieces([EOS])].map(plain),
+      alignment: [], said: `${text} \u2192 ${translation}` }
+    : { source, target, alignment: [] };
+  model.set("contents", { heads: kinds, examples: [...examples, example] });
   model.set("packed", new DataView(packed.buffer));
   assign(model, "example", examples.length);
 }

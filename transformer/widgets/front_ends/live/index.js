@@ -120,15 +120,15 @@ export class Live {
   }
 
   /**
-   * All weights for a sentence and its translation, as Translator.attention gives them:
+   * A sentence's translation, and all weights for both as Translator.attention gives them:
    * name -> head -> query -> weights.
    * @param {string} text
    */
   async attention(text) {
     let found = await this.translate(text);
-    const { source } = found;
+    const { source, text: translation } = found;
     // The translation as it is read again, which a model may have spelled otherwise.
-    const read = this.tokenizer.encode(found.text);
+    const read = this.tokenizer.encode(translation);
     const target = [BOS, ...read].slice(0, this.network.config.max_len);
     if (!found.ended || `${read}` !== `${found.tokens}`) {
       found = await this.translate(text, { given: [...read, EOS] });
@@ -148,7 +148,7 @@ export class Live {
           }));
       });
     }
-    return { source: this.pieces(source), target: this.pieces(target), weights };
+    return { source: this.pieces(source), target: this.pieces(target), weights, translation };
   }
 
   /** @param {number[]} tokens */

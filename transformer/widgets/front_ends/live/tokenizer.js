@@ -13,7 +13,7 @@ export const BOS = 1;
 export const EOS = 2;
 const UNKNOWN = 3;
 const SPECIAL = 4;
-const SPACE = "\u2581";
+export const SPACE = "\u2581";
 // What the `tokenizers` library calls punctuation: Unicode's, and all of ASCII's.
 const PUNCTUATION = /[\p{P}$+<=>^`|~]/u;
 // What Python's str.split() takes for a space.

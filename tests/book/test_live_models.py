@@ -1,0 +1,89 @@
+"""The trained models of the built pages: nothing of them before the click, and then an answer."""
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from book._ext.live import NAMED
+from tests.book.conftest import HTML, PHONE
+from transformer.shipped import shipped_model
+
+SENTENCES = {
+    "multi30k_de_en": "Ein Mädchen fährt mit dem Fahrrad durch den Park.",
+    "toy_german": "die Frau hat den Mann gesehen .",
+}
+PAGES = {
+    path.relative_to(HTML).as_posix(): path.read_text(encoding="utf-8")
+    for path in sorted(HTML.glob("book/**/*.html"))
+}
+LIVE = {name for name, text in PAGES.items() if NAMED.search(text)}
+# A request from the disk leaves no trace but its script.
+ASKED = """[...performance.getEntriesByType('resource').map(({ name }) => name),
+  ...[...document.scripts].map(({ src }) => src)]"""
+ASK = """async (place, text) => {
+  const examples = () => place.model.get("contents").examples;
+  const before = examples().length;
+  const field = place.querySelector('input[type="text"]');
+  field.value = text;
+  field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+  while (examples().length === before && !place.model.get("message")) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return [examples().at(-1), place.model.get("message")];
+}"""
+
+
+def of_models(page: Page) -> list[str]:
+    """The addresses asked for that are a model's, or the code's that computes with it."""
+    return [url for url in page.evaluate(ASKED) if "/models/" in url or url.endswith("/live.js")]
+
+
+def started(places: Locator, i: int) -> Locator:
+    """A widget, once it has come near the window and drawn itself."""
+    place = places.nth(i)
+    place.scroll_into_view_if_needed()
+    expect(place).to_have_attribute("data-state", "live", timeout=30_000)
+    return place
+
+
+def said(example: dict[str, object]) -> str:
+    """The translation that a widget shows, without spaces."""
+    tokens = [t for t in example["target"] if t not in ("<s>", "</s>")]
+    return "".join(tokens).replace("\u2581", "")
+
+
+def test_the_chapters_that_ask_for_a_sentence_have_their_model() -> None:
+    chapters = {name.rpartition("/")[2].removesuffix(".html") for name in LIVE}
+    assert {"welcome", "one_sentence", "heads", "decoding", "first_translation"} <= chapters
+
+
+@pytest.mark.parametrize("scheme", ["http", "file"])
+@pytest.mark.parametrize("name", sorted(LIVE))
+def test_a_page_loads_its_model_at_a_click_and_translates(
+    browser: Browser, site: str, name: str, scheme: str
+) -> None:
+    page = browser.new_page(viewport={"width": PHONE[0], "height": PHONE[1]})
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(f"{site if scheme == 'http' else HTML.as_uri()}/{name}")
+    places = page.locator(".widget-place")
+    models = [NAMED.search(text) for text in places.all_text_contents()]
+    for i in range(len(models)):
+        started(places, i)
+    assert of_models(page) == []
+    for i, model in enumerate(models):
+        if model is None:
+            continue
+        place, sentence = started(places, i), SENTENCES[model[1]]
+        place.get_by_role("button", name="load the model").click()
+        expect(place.get_by_label("Your own sentence")).to_be_visible(timeout=60_000)
+        example, message = place.evaluate(ASK, sentence)
+        assert message == ""
+        if "target" in example:
+            [translation] = shipped_model(model[1]).translate([sentence])
+            assert said(example) == translation.replace(" ", "")
+        else:
+            assert example["source"] == sentence
+    assert any("/models/" in url for url in of_models(page))
+    foreign = [url for url in page.evaluate(ASKED) if not url.startswith((site, HTML.as_uri()))]
+    assert [url for url in foreign if url and not url.startswith("data:")] == complaints == []
+    page.close()

@@ -16,6 +16,8 @@ PAGES = {
     for path in sorted(HTML.glob("book/**/*.html"))
 }
 LIVE = {name for name, text in PAGES.items() if NAMED.search(text)}
+# These add an example for each sentence; the decoder at work has tests of its own.
+ASKED_ALIKE = ('"front_end":"attention_heads"', '"front_end":"beam_explorer"')
 # A request from the disk leaves no trace but its script.
 ASKED = """[...performance.getEntriesByType('resource').map(({ name }) => name),
   ...[...document.scripts].map(({ src }) => src)]"""
@@ -66,12 +68,13 @@ def test_a_page_loads_its_model_at_a_click_and_translates(
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(f"{site if scheme == 'http' else HTML.as_uri()}/{name}")
     places = page.locator(".widget-place")
-    models = [NAMED.search(text) for text in places.all_text_contents()]
+    states = places.all_text_contents()
+    models = [NAMED.search(text) for text in states]
     for i in range(len(models)):
         started(places, i)
     assert of_models(page) == []
     for i, model in enumerate(models):
-        if model is None:
+        if model is None or not any(name in states[i] for name in ASKED_ALIKE):
             continue
         place, sentence = started(places, i), SENTENCES[model[1]]
         place.get_by_role("button", name="load the model").click()

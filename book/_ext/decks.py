@@ -7,6 +7,7 @@ resolved, so what is on a slide is the chapter's own: its paragraphs, formulas, 
 
 import ast
 import re
+import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -230,6 +231,7 @@ def spare(target: nodes.Element) -> nodes.Element:
 
 def without_docstrings(source: str) -> str:
     """Code without the lines of its docstrings; as it is, where it cannot be read by itself."""
+    source = textwrap.dedent(source)
     try:
         tree = ast.parse(source)
     except SyntaxError:

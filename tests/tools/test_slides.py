@@ -182,6 +182,8 @@ def test_a_mark_that_cannot_be_followed_says_why(text: str, problem: str) -> Non
 
 def test_code_loses_its_docstrings_and_nothing_else() -> None:
     assert without_docstrings(CODE) == "def double(x):\n    return 2 * x\n"
+    method = "".join(f"    {line}" if line.strip() else line for line in CODE.splitlines(True))
+    assert without_docstrings(method) == "def double(x):\n    return 2 * x\n"
     assert without_docstrings("not python at all") == "not python at all"
 
 

@@ -18,8 +18,9 @@
   /** @param {HTMLElement} stage @param {HTMLElement} shown @param {number} zoom */
   function fits(stage, shown, zoom) {
     shown.style.zoom = String(zoom);
-    if (shown.querySelector(".widget-place")) shown.style.width = `${stage.clientWidth / zoom}px`;
-    else shown.style.maxWidth = `${stage.clientWidth / zoom}px`;
+    const width = `${stage.clientWidth / zoom}px`;
+    if (shown.querySelector(".widget-place")) shown.style.width = width;
+    else if (shown.querySelector("img")) shown.style.maxWidth = width; // lines of code stay whole
     return stage.scrollHeight <= stage.clientHeight && stage.scrollWidth <= stage.clientWidth;
   }
 

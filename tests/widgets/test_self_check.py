@@ -160,7 +160,7 @@ def test_a_whole_number_has_to_be_met_and_another_to_its_digits():
 
 OPTIONS = {
     "right": {"The *decoder*": "it asks."},
-    "wrong": {"The encoder <b>": "it answers.", "Both": "only one of them asks."},
+    "wrong": {"The encoder <b>": "it answers.", "Both.": "only one of them asks."},
 }
 MATRIX = [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]
 

@@ -17,7 +17,7 @@ TAGS = {
     "i": ("<i>", "</i>"),
     "sub": ("<sub>", "</sub>"),
     "sup": ("<sup>", "</sup>"),
-    "root": ('√<span style="text-decoration: overline">', "</span>"),
+    "root": ('√<span style="display: inline-block; border-top: 1px solid">', "</span>"),
 }
 SYMBOLS = {
     "alpha": "α",

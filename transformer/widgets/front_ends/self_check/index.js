@@ -7,7 +7,7 @@ import { watch } from "../kit/model.js";
 import { CONTROLS, checkButton } from "./answers.js";
 import { elements } from "./markup.js";
 import { forgetAll, isSolved, onChange, remember, summary } from "./progress.js";
-import { ofCell, ofChoices, ofNumber, ofSlider, withUnit } from "./verdict.js";
+import { ofCell, ofChoices, ofNumber, ofSlider, withUnit, withoutStop } from "./verdict.js";
 
 /** @typedef {import("../kit/model.js").Model} Model */
 
@@ -35,7 +35,7 @@ function answer(model) {
   }
   const right = (options ?? []).filter((/** @type {any} */ option) => option.right);
   return folded("Answer", ...right.map((/** @type {any} */ option) => html("p", {},
-    html("em", {}, ...elements(option.text)), ": ", ...elements(option.reason))));
+    html("em", {}, ...elements(withoutStop(option.text))), ": ", ...elements(option.reason))));
 }
 
 /** How far the reader is, on a page of the book; a notebook keeps nothing. @param {Model} model */

@@ -47,6 +47,12 @@ export function ofNumber({ value, unit, span, wrong }, given, why) {
     && values.some((one) => one < value) ? "No." : all]);
 }
 
+/** An answer that a reason follows: its full stop gives way to a colon. @param {Marked[]} text @returns {Marked[]} */
+export function withoutStop(text) {
+  const last = text[text.length - 1];
+  return typeof last === "string" ? [...text.slice(0, -1), last.replace(/\.$/, "")] : text;
+}
+
 /**
  * What was chosen; each choice gets its reason, and when all is right, the others get theirs.
  * @param {{options: {text: Marked[], reason: Marked[], right: boolean}[], several: boolean}} spec
@@ -59,7 +65,7 @@ export function ofChoices({ options, several }, given) {
   const shown = right ? options : options.filter((_, i) => given.includes(i));
   const lines = shown.map(({ text, reason, right: yes }) => ({
     mark: yes ? "Yes" : "No",
-    text: /** @type {Marked[]} */ ([["em", ...text], ": ", ...reason]),
+    text: /** @type {Marked[]} */ ([["em", ...withoutStop(text)], ": ", ...reason]),
   }));
   if (!right && shown.every((option) => option.right)) {
     lines.push({ mark: "", text: ["That is right, and it is not all."] });

@@ -26,13 +26,15 @@ from book._ext.main_line import main_line
 from tools.durations import RECORDED, Durations
 
 FENCE = re.compile(r"^(?P<marks>`{3,}|:{3,})\{(?P<name>[\w:-]+)\}[ \t]*(?P<title>.*)$")
+INDENTED = re.compile(r"^[ \t]+(?:`{3,}|:{3,})\{(?P<name>[\w:-]+)\}")
 OPTION = re.compile(r"^:(?P<key>[\w-]+):[ \t]*(?P<value>.*)$")
-ROLE = re.compile(r"\{(?P<name>[\w:]+)\}`(?P<text>[^`]+)`")
+ROLE = re.compile(r"\{(?P<name>[\w:-]+)\}`(?P<text>[^`]+)`")
 TARGET = re.compile(r"^\([\w-]+\)=[ \t]*\n?", re.MULTILINE)
 EQUATION = re.compile(r"^\$\$(?P<tex>.*?)\$\$ *\((?P<label>[\w:-]+)\)$", re.MULTILINE | re.DOTALL)
 # What stands in a box on the site, and in a quotation in a notebook.
 BOXES = {"admonition", "exercise", "exercise-start", "note", "tip", "hint", "important", "warning"}
 BOXES |= {"attention", "caution", "danger", "error", "seealso", "topic", "margin", "sidebar"}
+REFERENCES = {"eq", "later", "numref", "ref"}  # roles that lead to a label
 SECOND_READING = re.compile(r"^\{\.second-reading\}\n(?P<heading>#+ .*)$", re.MULTILINE)
 SAID_SO = r"\g<heading>\n\n*Second reading: what follows does without.*"
 EXPLAINED = re.compile(r"^(?P<title>.*?)\s*<(?P<target>[^>]+)>$")
@@ -52,7 +54,7 @@ class WheelError(Exception):
 
 
 class DirectiveError(Exception):
-    """A directive of which nobody has said what it is in plain Markdown; says where it stands."""
+    """A directive or role of which nobody has said what it is in plain Markdown; says where."""
 
 
 class Converter:
@@ -101,6 +103,11 @@ class Converter:
                     position += 1
                 position += 1
                 yield from ["", *self.directive(match, body), ""]
+            elif match := INDENTED.match(line):
+                raise DirectiveError(
+                    f"{self.location(line)}: notebooks cannot show the directive "
+                    f"{{{match['name']}}} in a list or a quotation; let it begin its line"
+                )
             elif line.startswith("%"):
                 # A comment: what the place covers (coverage.py), a slide (slides.py). Of the blank
                 # lines around it one stays.
@@ -181,6 +188,11 @@ class Converter:
             known = self.labels.get(f"/{page}", {}).get("title")
             title = title or known or page.rsplit("/", 1)[-1].replace("_", " ")
             return f"[{title}]({self.site}/{page}.html)"
+        if name not in REFERENCES:
+            raise DirectiveError(
+                f"{self.chapter.relative_to(self.root)}: notebooks cannot show the role "
+                f"{{{name}}}`{text}`; say how in tools/notebooks.py"
+            )
         label = self.labels.get(target)
         if label is None:
             return title or f"`{text}`"

@@ -273,6 +273,25 @@ def test_a_directive_that_nobody_has_explained_is_named_with_its_place(
         to_notebook(chapter, converter, "install_book()")
 
 
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        (
+            "- a list\n\n  ```{note}\n  In it.\n  ```\n",
+            r":\d+: .*\{note\} in a list or a quotation",
+        ),
+        ("A {sub-ref}`thing`.\n", r": .*the role \{sub-ref\}`thing`; say how"),
+    ],
+)
+def test_what_would_be_quoted_as_it_stands_ends_the_conversion(
+    chapter: Path, text: str, named: str
+) -> None:
+    chapter.write_text(f"{CHAPTER}\n\n{text}")
+    converter = Converter(chapter.parent.parent, chapter, SITE, LABELS)
+    with pytest.raises(DirectiveError, match=rf"^book/attention\.md{named}"):
+        to_notebook(chapter, converter, "install_book()")
+
+
 def test_comments_stay_behind_and_what_held_only_them_is_no_cell(notebook) -> None:
     text = text_of(notebook)
     assert "covers:" not in text and "Not for readers" not in text

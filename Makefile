@@ -9,7 +9,7 @@ export GOMP_SPINCOUNT ?= 10000
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup book check test lab notebooks slides bench clean
+.PHONY: help setup book check test lab notebooks slides pdf bench clean
 
 help: ## say what each target does
 	@echo "The Transformer book. Two commands: make book, make test."
@@ -29,13 +29,16 @@ check: setup ## prove style, types and the quick tests: a few minutes, before ea
 test: setup ## prove everything: style, types, tests, every chapter, every page in a browser
 	@$(VENV) -m tools.check --all
 
-lab: setup ## open the chapters in JupyterLab (right click, Open With, Notebook)
-	@$(VENV) -m jupyterlab book
+lab: setup ## open the chapters in JupyterLab, on port 8888, where the pages' buttons lead
+	@$(VENV) -m jupyterlab book --ServerApp.port=8888
 
 notebooks: book ## the chapters as .ipynb files, in _build/html/notebooks (made with the book)
 
 slides: book ## a deck for each chapter that has slides, in _build/slides: open its index.html
 	@$(VENV) -m tools.slides
+
+pdf: book ## the whole book on paper, in _build/book.pdf, printed by Chromium
+	@$(VENV) -m tools.pdf
 
 bench: setup ## measure the module against its peers, side by side
 	@$(VENV) -m benchmarks

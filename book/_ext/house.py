@@ -1,7 +1,8 @@
 """What the site has beyond its theme: descriptions, notebook buttons, addresses for notebooks.
 
 - every page describes itself by its first paragraph;
-- every chapter gets buttons that open its notebook in Colab and download it;
+- every chapter gets buttons that open its notebook in Colab, download it, and open its text in the
+  reader's own JupyterLab, which `make lab` starts at a fixed address;
 - the addresses of all labels are left in `_build/labels.json` for the notebooks.
 """
 
@@ -16,6 +17,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.writers.html5 import HTML5Translator
 
+FACTORY = "Jupytext%20Notebook"  # with which JupyterLab opens a text as a notebook
 DESCRIPTION = 200  # characters, as many as search engines show
 
 
@@ -78,7 +80,8 @@ def add_buttons(
         for button in context.get("header_buttons", [])
         if button.get("label") not in ("download-buttons", "fullscreen-button")
     ]
-    if app.env.metadata.get(pagename, {}).get("kernelspec"):
+    if app.builder.name == "html" and app.env.metadata.get(pagename, {}).get("kernelspec"):
+        source = app.env.doc2path(pagename, base=False).removeprefix("book/")
         notebook = pagename.removeprefix("book/") + ".ipynb"
         repository = app.config.html_theme_options["repository_url"].removeprefix("https://")
         branch = app.config.notebooks_branch
@@ -99,6 +102,14 @@ def add_buttons(
                 "text": ".ipynb",
                 "tooltip": "Download this chapter as a notebook",
                 "label": "notebook-button",
+            },
+            {
+                "type": "link",
+                "url": f"{app.config.own_jupyterlab}/lab/tree/{source}?factory={FACTORY}",
+                "icon": "fas fa-pencil",
+                "text": "JupyterLab",
+                "tooltip": "Open this chapter in JupyterLab on your machine, after make lab",
+                "label": "jupyterlab-button",
             },
         ]
     context["header_buttons"] = buttons
@@ -133,6 +144,7 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Connects the steps to the build."""
     app.add_config_value("notebooks_branch", "gh-pages", "html")
+    app.add_config_value("own_jupyterlab", "http://localhost:8888", "html")
     # Jupyter Book sets this for an extension that _config.yml leaves out.
     app.add_config_value("comments_config", {}, "html")
     app.add_node(nodes.citation, override=True, html=(visit_citation, depart_citation))

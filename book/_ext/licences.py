@@ -23,8 +23,15 @@ ROOT = Path(__file__).resolve().parents[2]
 FONTS = ROOT / "book/_static/fonts"
 FOLDER = "licences"
 OURS = (
-    *("book.css", "book.js", "favicon.svg", "readme.png", "styles/site.css"),
-    *("widgets.js", "widgets/*", "fonts/LICENSE-*.txt", f"{FOLDER}/*"),
+    *("book.css", "book.js", "progress.js", "offline.js", "favicon.svg", "readme.png"),
+    *(
+        "social.png",
+        "styles/site.css",
+        "widgets.js",
+        "widgets/*",
+        "fonts/LICENSE-*.txt",
+        f"{FOLDER}/*",
+    ),
     "models/toy_german/*",
     *("deck.css", "deck.js"),
 )

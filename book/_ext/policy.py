@@ -23,6 +23,7 @@ POLICY = {
     "connect-src": "'self'",
     "base-uri": "'self'",
     "form-action": "'self'",
+    "worker-src": "'self'",
 }
 SCRIPT = re.compile(
     r"<script\b((?:[^>\"']|\"[^\"]*\"|'[^']*')*)>(.*?)</script\s*>", re.DOTALL | re.I

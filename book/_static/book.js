@@ -17,7 +17,16 @@ function adapt() {
   }
 }
 
+// Whoever comes to a heading that has moved goes on to where it is now.
+function follow() {
+  const at = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const link = at?.matches(".moved-anchor") ? at.querySelector("a") : null;
+  if (link) location.replace(link.href);
+}
+
+addEventListener("hashchange", follow);
 document.addEventListener("DOMContentLoaded", () => {
+  follow();
   document.fonts.ready.then(adapt);
   // Folded boxes have no width until they open.
   document.addEventListener("click", () => setTimeout(adapt));

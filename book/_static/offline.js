@@ -1,0 +1,54 @@
+// @ts-check
+// Lets the book be read without a network: a worker keeps its pages (book/_ext/scripts). It begins when
+// the page is there and the browser has nothing else to do, and says nothing where it cannot.
+(() => {
+  const here = location.protocol === "https:" || location.hostname.endsWith(".localhost");
+  // A book that its author serves from the own machine is to be the one just built.
+  if (!("serviceWorker" in navigator) || !here) return;
+
+  const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
+  const controlled = navigator.serviceWorker.controller !== null;
+  let left = false;
+  addEventListener("pagehide", () => { left = true; });
+  // A newer edition has begun, in another tab: its scripts are not this page's.
+  navigator.serviceWorker.addEventListener("controllerchange", () => {
+    if (controlled && !left) location.reload();
+  });
+
+  async function begin() {
+    await navigator.serviceWorker.register(new URL("service_worker.js", root), { scope: root.pathname });
+    const { active } = await navigator.serviceWorker.ready;
+    const next = /** @type {HTMLLinkElement | null} */ (document.querySelector('link[rel="next"]'));
+    active?.postMessage({ reading: [location.href, ...(next ? [next.href] : [])] });
+    offer(active);
+  }
+
+  /** On the page about it: a button that fetches the pictures of all pages. @param {ServiceWorker | null} active */
+  function offer(active) {
+    const box = document.getElementById("offline-pictures");
+    if (!box || !active) return;
+    const button = document.createElement("button");
+    const said = document.createElement("span");
+    Object.assign(button, { type: "button", className: "btn btn-sm btn-outline-primary" });
+    button.textContent = "Keep all pictures";
+    said.setAttribute("role", "status");
+    button.addEventListener("click", () => {
+      button.disabled = true;
+      active.postMessage({ everything: true });
+    });
+    navigator.serviceWorker.addEventListener("message", ({ data }) => {
+      const { done, of, failed } = data;
+      button.disabled = !failed && done < of;
+      if (failed) said.textContent = " Not all of them could be fetched: try again.";
+      else if (done === of) said.textContent = ` All ${of} pictures are kept.`;
+      else if (done % 10 === 0) said.textContent = ` ${done} of ${of}`;
+    });
+    navigator.serviceWorker.startMessages();
+    box.replaceChildren(button, said);
+  }
+
+  const idle = globalThis.requestIdleCallback ?? ((/** @type {() => void} */ call) => setTimeout(call, 1000));
+  const soon = () => idle(() => begin().catch(() => {})); // refused, or no memory: it is read as ever
+  if (document.readyState === "complete") soon();
+  else addEventListener("load", soon);
+})();

@@ -1,0 +1,86 @@
+"""The built book as a student reads it on the train: one visit, then no network."""
+
+import gzip
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from book._ext.offline import edition
+from tests.book.conftest import HTML, PHONE
+from tools.widget_pages import serving
+
+PATH = "transformer-book"
+KEPT = """async () => {
+  let n = 0;
+  for (const name of await caches.keys()) n += (await (await caches.open(name)).keys()).length;
+  return (await navigator.serviceWorker.getRegistration())?.active?.state === 'activated' ? n : 0;
+}"""
+
+
+@pytest.fixture
+def train(browser: Browser, tmp_path: Path) -> Iterator[tuple[Page, ExitStack]]:
+    """A phone, by night, and the network, which can be ended."""
+    (tmp_path / PATH).symlink_to(HTML)
+    width, height = PHONE
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme="dark", reduced_motion="reduce"
+    )
+    network = ExitStack()
+    address = network.enter_context(serving(tmp_path)).replace("127.0.0.1", "book.localhost")
+    page = context.new_page()
+    page.goto(f"{address}/{PATH}/")
+    page.wait_for_url("**/book/welcome.html")
+    yield page, network
+    network.close()
+    context.close()
+
+
+def wait_until_kept(page: Page) -> None:
+    files = len(edition(HTML)["core"])
+    for _ in range(600):
+        if page.evaluate(KEPT) > files:
+            return
+        page.wait_for_timeout(100)
+    pytest.fail("a minute after the first visit the pages were not kept")
+
+
+def test_after_the_front_page_the_book_is_read_on_without_a_network(
+    train: tuple[Page, ExitStack],
+) -> None:
+    page, network = train
+    wait_until_kept(page)
+    network.close()
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.context.set_offline(True)
+
+    page.locator(".prev-next-footer a.right-next").click()
+    page.wait_for_url("**/one_sentence.html")
+    assert page.locator("article h1").count() == 1
+    root = page.url.partition("/book/")[0]
+
+    page.goto(f"{root}/search.html?q=mask")
+    page.locator("#search-results li a").first.wait_for()
+
+    page.goto(f"{root}/book/architecture/masks.html")
+    place = page.locator(".widget-place").first
+    place.scroll_into_view_if_needed()
+    expect(place).to_have_attribute("data-state", "live", timeout=30_000)
+    slider = place.locator("input[type=range]").first
+    slider.focus()
+    before = slider.input_value()
+    page.keyboard.press("ArrowRight")
+    if slider.input_value() == before:
+        page.keyboard.press("ArrowLeft")
+    assert slider.input_value() != before
+    assert complaints == []
+
+
+def test_what_a_first_visit_keeps_is_small() -> None:
+    """As servers send it; pictures come with the pages that a reader opens."""
+    core = edition(HTML)["core"]
+    assert sum(len(gzip.compress((HTML / name).read_bytes())) for name in core) < 2_000_000
+    assert not any("/models/" in name or name.startswith("notebooks") for name in core)

@@ -1,0 +1,138 @@
+"""The reference of the module: every module is in it, and signatures stand there as written."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from docutils.frontend import get_default_settings
+from docutils.parsers.rst import Parser
+from docutils.utils import new_document
+from sphinx.errors import ExtensionError
+
+from book._ext.reference import (
+    WITHOUT,
+    described_module,
+    modules_on,
+    modules_under,
+    path_of,
+    restructured,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted((ROOT / "book/reference").glob("*.md"))
+MODULE = '''\
+"""What it is for."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found.
+
+    Attributes:
+        score: a sum of logarithms, `-inf` included.
+    """
+
+    score: Float[Tensor, "batch heads"]
+    name: str = "none"
+
+    @property
+    def whole(self) -> bool:
+        """Whether |score| is finite for *all* of them."""
+        return True
+
+    def _inner(self) -> None:
+        """Nobody's business."""
+
+
+def look(*words: str, k: int = 3) -> Float[Tensor, "batch query key"]:
+    """Looks.
+
+    Args:
+        words: what
+            to look for.
+        k: K.
+
+    Returns:
+        Weights.
+
+    Raises:
+        ValueError: there is none.
+    """
+
+
+def _hidden() -> None:
+    """Nobody's business."""
+'''
+
+
+@pytest.fixture
+def lines(tmp_path: Path) -> list[str]:
+    (tmp_path / "transformer").mkdir()
+    (tmp_path / "transformer/found.py").write_text(MODULE)
+    return described_module(tmp_path, "transformer.found")
+
+
+def test_every_module_is_on_one_page_of_the_reference() -> None:
+    shown = [module for page in PAGES for module in modules_on(ROOT, page)]
+    assert len(shown) == len(set(shown))
+    assert set(shown) == set(modules_under(ROOT, "transformer")) - WITHOUT
+    assert all(path_of(ROOT, module).exists() for module in WITHOUT)
+
+
+def test_every_page_of_the_reference_is_in_the_contents() -> None:
+    contents = (ROOT / "_toc.yml").read_text()
+    assert all(f"book/reference/{page.stem}\n" in contents for page in PAGES)
+
+
+def test_signatures_keep_their_shapes(lines: list[str]) -> None:
+    assert ".. py:class:: Found(score: Float[Tensor, 'batch heads'], name: str = 'none')" in lines
+    assert (
+        ".. py:function:: look(*words: str, k: int=3) -> Float[Tensor, 'batch query key']" in lines
+    )
+
+
+def test_what_is_private_stays_out(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    assert "Nobody" not in text and "_hidden" not in text
+    assert ".. chapters-of:: transformer.found.look" in text
+
+
+def test_docstrings_become_fields_in_which_no_sign_means_anything(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    assert ":ivar score: a sum of logarithms, ``-inf`` included." in text
+    assert r"Whether \|score\| is finite for \*all* of them." in text
+    assert ":raises ValueError: there is none." in text
+    assert r":param k: \K." in text  # no list that begins with K
+
+
+def test_docutils_reads_every_docstring_without_a_complaint() -> None:
+    complaints: list[str] = []
+    for module in modules_under(ROOT, "transformer"):
+        tree = ast.parse(path_of(ROOT, module).read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
+                text = "\n".join(restructured(ast.get_docstring(node) or "", "function"))
+                settings = get_default_settings(Parser)
+                settings.report_level, settings.warning_stream = 5, ""
+                document = new_document(module, settings)
+                document.reporter.attach_observer(
+                    lambda message, m=module: complaints.append(f"{m}: {message.astext()}")
+                )
+                Parser().parse(text, document)
+    assert complaints == []
+
+
+def test_public_definitions_of_the_core_are_all_there() -> None:
+    tree = ast.parse(path_of(ROOT, "transformer.attention").read_text())
+    names = [n.name for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)]
+    text = "\n".join(described_module(ROOT, "transformer.attention"))
+    for name in names:
+        assert f":: {name}(" in text
+    assert "Float[Tensor, '*batch query key']" in text
+
+
+def test_a_module_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ExtensionError, match=r"names the module transformer\.gone, which does not"):
+        path_of(tmp_path, "transformer.gone")

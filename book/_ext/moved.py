@@ -61,7 +61,7 @@ def write_anchors(app: Sphinx, exception: Exception | None) -> None:
         elif not goal.exists() or f'id="{anchor}"' not in goal.read_text(encoding="utf-8"):
             wrong = f"there is no {new}"
         else:
-            edit = edited("moved.ARTICLE_END", ARTICLE_END, lambda _, line=line: line, text, page)
+            edit = edited("moved.ARTICLE_END", ARTICLE_END, line.replace("\\", "\\\\"), text, page)
             path.write_text(edit, encoding="utf-8")
             continue
         raise ExtensionError(f"moved_anchors in _config.yml sends {old} to {new}: {wrong}")

@@ -74,7 +74,7 @@ def draw_social_picture(path: Path, title: str) -> None:
     waves = np.stack([np.sin(angles), np.cos(angles)], axis=1).reshape(64, 240)
     axes.imshow(waves, aspect="auto", cmap="cividis", interpolation="nearest")
     axes.set_axis_off()
-    ink = {"color": "white", "family": "DejaVu Sans", "va": "center"}
+    ink: dict[str, Any] = {"color": "white", "family": "DejaVu Sans", "va": "center"}
     figure.text(0.05, 0.79, title, fontsize=42, weight="bold", **ink)
     figure.text(0.05, 0.63, "“Attention Is All You Need”, as a book that runs", fontsize=24, **ink)
     path.parent.mkdir(parents=True, exist_ok=True)

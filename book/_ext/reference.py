@@ -127,7 +127,7 @@ def restructured(docstring: str, what: str) -> list[str]:
     parts[::2] = (LETTER.sub(r"\\\1.", MARKS.sub(r"\\\g<0>", part)) for part in parts[::2])
     parts[1::2] = (f"``{' '.join(part.split())}``" for part in parts[1::2])
     text = BULLETS.sub(r"\1\n\n", "".join(parts))
-    return GoogleDocstring(text, DOCSTRINGS, what=what).lines()
+    return GoogleDocstring(text, DOCSTRINGS, what=what).lines()  # type: ignore[arg-type]
 
 
 def is_public(node: ast.AST) -> bool:
@@ -162,7 +162,8 @@ def described(node: Any, name: str, owner: str = "") -> Iterator[str]:
     if not owner:
         yield from ("   .. chapters-of:: " + name, "")
     if isinstance(node, ast.ClassDef):
-        for child in filter(is_public, node.body):
+        members: list[Any] = [child for child in node.body if is_public(child)]
+        for child in members:
             yield from (f"   {line}" for line in described(child, f"{name}.{child.name}", name))
 
 
@@ -170,8 +171,9 @@ def described_module(root: Path, module: str) -> list[str]:
     """All lines of a module: what it is for, and what is public in it."""
     tree = ast.parse(path_of(root, module).read_text(encoding="utf-8"))
     lines = [f".. py:module:: {module}", "", *restructured(ast.get_docstring(tree) or "", "module")]
-    for node in filter(is_public, tree.body):
-        lines += ["", *described(node, f"{module}.{node.name}")]  # type: ignore[attr-defined]
+    definitions: list[Any] = [node for node in tree.body if is_public(node)]
+    for node in definitions:
+        lines += ["", *described(node, f"{module}.{node.name}")]
     return lines
 
 
@@ -228,7 +230,7 @@ class Quoted(LiteralInclude):
         parts = path.relative_to(root).with_suffix("").parts
         name = ".".join([*(p for p in parts if p != "__init__"), wanted])
         anchor = f"code-{make_name(name)}"
-        shows = self.env.metadata[self.env.docname].setdefault(SHOWS, [])  # type: ignore[call-overload]
+        shows = self.env.metadata[self.env.docname].setdefault(SHOWS, [])
         first = found[0]
         assert isinstance(first, nodes.Element)
         if (name, anchor) not in shows:

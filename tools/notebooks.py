@@ -24,6 +24,8 @@ import yaml
 
 from book._ext.main_line import main_line
 from tools.durations import RECORDED, Durations
+from transformer.exercises import find
+from transformer.exercises.help import effort
 
 FENCE = re.compile(r"^(?P<marks>`{3,}|:{3,})\{(?P<name>[\w:-]+)\}[ \t]*(?P<title>.*)$")
 INDENTED = re.compile(r"^[ \t]+(?:`{3,}|:{3,})\{(?P<name>[\w:-]+)\}")
@@ -150,6 +152,12 @@ class Converter:
             yield from [f"<details><summary>{summary}</summary>", "", *content, "", "</details>"]
         elif name in ("solution-start", "solution-end", "exercise-end"):
             yield "**Solution**" if name == "solution-start" else ""
+        elif name == "effort":
+            yield f"*{effort(find(title))}*"
+        elif name == "hints":
+            for number, hint in enumerate(find(title).hints, 1):
+                yield from [f"<details><summary>Hint {number}</summary>", "", hint, ""]
+                yield from ["</details>", ""]
         elif name not in BOXES:
             raise DirectiveError(
                 f"{self.location(fence[0])}: notebooks cannot show the directive {{{name}}}; "

@@ -45,7 +45,8 @@ def test_a_cell_shows_one_idea_and_a_check_is_folded(name: str) -> None:
         if cell.cell_type == "code":
             tags = set(cell.metadata.get("tags", []))
             assert "check" not in tags or tags & HIDDEN, cell.source
-            assert tags & HIDDEN or len(cell.source.splitlines()) <= LINES, cell.source
+            # A skeleton has the types and the words of its function.
+            assert tags & (HIDDEN | {"skeleton"}) or len(cell.source.splitlines()) <= LINES
 
 
 def test_the_seconds_of_every_chapter_are_on_record_and_few() -> None:

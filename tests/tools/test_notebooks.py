@@ -19,6 +19,7 @@ from tools.notebooks import (
     to_notebook,
     write_notebooks,
 )
+from transformer.exercises import EXERCISES
 from transformer.version import version
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,6 +79,16 @@ Solve it.
 % Not for readers.
 Solved.
 ```
+
+::::{exercise} Written
+:label: ex-2
+
+:::{effort} softmax
+:::
+::::
+
+:::{hints} softmax
+:::
 
 ```tex
 % a comment of TeX
@@ -302,6 +313,13 @@ def test_comments_stay_behind_and_what_held_only_them_is_no_cell(notebook) -> No
 
 def test_solutions_are_folded(notebook) -> None:
     assert "<details><summary>Solution</summary>\n\nSolved.\n\n</details>" in text_of(notebook)
+
+
+def test_an_exercise_that_is_checked_says_its_effort_and_folds_its_hints(notebook) -> None:
+    text = text_of(notebook)
+    assert "> *●○○ difficulty 1 of 3 · about 10 minutes*" in text
+    for number, hint in enumerate(EXERCISES["softmax"].hints, 1):
+        assert f"<details><summary>Hint {number}</summary>\n\n{hint}\n\n</details>" in text
 
 
 def test_same_chapter_gives_the_same_file(chapter: Path, tmp_path: Path) -> None:

@@ -102,8 +102,10 @@ class Check:
         """The first thing that is wrong: a known mistake, its form, a property, its numbers."""
         every = prepared(self.exercise.name)
         (first,) = self.call([every[0][0]])
-        if first.value is ... or (first.value is None and not first.error):
-            return self.wrong(self.fault(first, every[0][1]), every[0][0])
+        if first.value is ... or (first.value is None and _unwritten(self.function)):
+            name = self.exercise.name
+            said = f"{name} is not written yet: put your lines in the place of the three dots."
+            return Result(name, False, said, written=False)
         outcomes = [first]
         if not first.stopped:
             outcomes += self.call([inputs for inputs, _, _ in every[1:]])
@@ -138,10 +140,6 @@ class Check:
             )
         if outcome.error is not None:
             return self._error(outcome.error)
-        if outcome.value is ...:
-            return f"{name} is not written yet: it returns ... as it is."
-        if outcome.value is None and _unwritten(self.function):
-            return f"{name} is not written yet: put your lines in the place of the three dots."
         if fault := form_fault(outcome.value, target, self.exercise.returns, self.axes):
             return f"{name} {fault}."
         if outcome.draws:

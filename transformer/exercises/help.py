@@ -5,11 +5,11 @@ from html import escape
 
 from transformer.exercises.catalogue import EXERCISES
 from transformer.exercises.checking import find
+from transformer.exercises.exercise import Exercise
 from transformer.exercises.source import (
     given_imports,
     skeleton_source,
     solution_source,
-    summary,
 )
 from transformer.tables import table
 
@@ -54,6 +54,12 @@ def stars(difficulty: int) -> str:
     return "●" * difficulty + "○" * (3 - difficulty)
 
 
+def effort(exercise: Exercise) -> str:
+    """How difficult it is, and how long it takes: a line below its title."""
+    difficulty = f"{stars(exercise.difficulty)} difficulty {exercise.difficulty} of 3"
+    return f"{difficulty} · about {exercise.minutes} minutes"
+
+
 def exercises() -> Note:
     """All exercises in the book's order, with their difficulty and the minutes that they take."""
     width = max(map(len, EXERCISES))
@@ -73,7 +79,7 @@ def skeleton(name: str) -> Note:
     """
     exercise = find(name)
     imports = given_imports(exercise)
-    return Code(imports + ("\n\n" if imports else "") + skeleton_source(exercise))
+    return Code(imports + ("\n\n\n" if imports else "") + skeleton_source(exercise))
 
 
 def hint(name: str) -> Note:
@@ -98,7 +104,7 @@ def solution(name: str) -> Note:
     """
     exercise = find(name)
     imports = given_imports(exercise)
-    return Code(imports + ("\n\n" if imports else "") + solution_source(exercise))
+    return Code(imports + ("\n\n\n" if imports else "") + solution_source(exercise))
 
 
-__all__ = ["exercises", "hint", "skeleton", "solution", "stars", "summary"]
+__all__ = ["effort", "exercises", "hint", "skeleton", "solution", "stars"]

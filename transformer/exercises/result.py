@@ -35,6 +35,7 @@ class Result:
         part, index: the part and the entry that differ first.
         shown: what has been shown of a function that passes.
         printed: the beginning of what the function has printed.
+        written: whether there is anything but the skeleton.
     """
 
     exercise: str
@@ -51,6 +52,7 @@ class Result:
     index: tuple[int, ...] = ()
     shown: tuple[str, ...] = ()
     printed: str = ""
+    written: bool = True
 
     def __bool__(self) -> bool:
         """`if check(softmax):` does what it says."""
@@ -59,7 +61,8 @@ class Result:
     @property
     def lines(self) -> list[str]:
         """What is to be said, a line each."""
-        lines = [("✓ " if self.passed else "✗ ") + self.sentence]
+        sign = "✓" if self.passed else "✗" if self.written else "○"
+        lines = [f"{sign} {self.sentence}"]
         if self.shown:
             lines.append("Shown: " + "; ".join(self.shown) + ".")
         if self.seen:

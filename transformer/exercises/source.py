@@ -1,7 +1,6 @@
 """Skeletons and solutions as text, both from the one function that is our solution."""
 
 import ast
-import inspect
 import sys
 from pathlib import Path
 
@@ -37,23 +36,16 @@ def skeleton_source(exercise: Exercise) -> str:
 
 
 def given_imports(exercise: Exercise) -> str:
-    """The imports and short names that the skeleton and the solution need."""
-    source = module_source(exercise)
+    """The imports and short names that the skeleton and the solution need, as ruff orders them."""
     used = {node.id for node in ast.walk(definition(exercise)) if isinstance(node, ast.Name)}
-    given = []
-    for node in ast.parse(source).body:
+    groups: dict[str, list[str]] = {"python": [], "others": [], "ours": [], "names": []}
+    for node in ast.parse(module_source(exercise)).body:
         if isinstance(node, ast.Import | ast.ImportFrom):
-            aliases = [a for a in node.names if (a.asname or a.name) in used]
-            if aliases:
-                node.names = aliases
-                given.append(ast.unparse(node))
-        elif isinstance(node, ast.Assign) and any(
-            isinstance(target, ast.Name) and target.id in used for target in node.targets
-        ):
-            given.append(ast.unparse(node))
-    return "\n".join(given) + "\n" if given else ""
-
-
-def summary(exercise: Exercise) -> str:
-    """The first line of the docstring."""
-    return (inspect.getdoc(exercise.solution) or "").split("\n")[0]
+            node.names = [a for a in node.names if (a.asname or a.name) in used]
+            if node.names:
+                module = (getattr(node, "module", None) or node.names[0].name).split(".")[0]
+                python = "python" if module in sys.stdlib_module_names else "others"
+                groups["ours" if module == "transformer" else python].append(ast.unparse(node))
+        elif isinstance(node, ast.Assign) and used & {ast.unparse(name) for name in node.targets}:
+            groups["names"].append(ast.unparse(node))
+    return "\n\n".join("\n".join(lines) for lines in groups.values() if lines)

@@ -1,0 +1,62 @@
+"""Exercises that `transformer.exercises` judges: what the page says of them comes from there.
+
+- {effort} names an exercise, and becomes how difficult it is and how long it takes;
+- {hints} names one, and becomes its hints, each folded.
+"""
+
+import inspect
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+
+def exercise_of(directive: SphinxDirective) -> Any:
+    """The exercise that a directive names; the page is made anew when its file changes."""
+    # The small books of the tests have no module.
+    from transformer.exercises import UnknownExerciseError, find
+
+    try:
+        exercise = find(directive.arguments[0])
+    except UnknownExerciseError as error:
+        raise directive.error(str(error)) from None
+    # Its hints stand where its mistakes do.
+    for function in (exercise.solution, exercise.mistakes[0].answer):
+        directive.env.note_dependency(inspect.getfile(inspect.unwrap(function)))
+    return exercise
+
+
+class Effort(SphinxDirective):
+    """A line: the difficulty, and the minutes."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """A paragraph."""
+        from transformer.exercises.help import effort
+
+        text = effort(exercise_of(self))
+        return [nodes.paragraph(text, text, classes=["effort"])]
+
+
+class Hints(SphinxDirective):
+    """The hints, which open one by one."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """A dropdown for each."""
+        exercise = exercise_of(self)
+        text = "\n\n".join(
+            f":::{{dropdown}} Hint {number}\n{hint}\n:::"
+            for number, hint in enumerate(exercise.hints, 1)
+        )
+        return self.parse_text_to_nodes(text)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Connects the extension to Sphinx."""
+    app.add_directive("effort", Effort)
+    app.add_directive("hints", Hints)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,48 @@
+"""What a page says of an exercise is what `transformer.exercises` says of it."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from book._ext.exercises import Effort, Hints, exercise_of
+from transformer.exercises import EXERCISES
+
+
+def directive(kind: Any, name: str) -> Any:
+    """A directive without a parser: it notes what it would parse."""
+    made = object.__new__(kind)
+    made.arguments = [name]
+    noted: list[str] = []
+    made.state = SimpleNamespace(
+        document=SimpleNamespace(
+            settings=SimpleNamespace(env=SimpleNamespace(note_dependency=noted.append))
+        )
+    )
+    made.noted = noted
+    made.parse_text_to_nodes = lambda text: [text]
+    made.error = lambda text: ValueError(text)
+    return made
+
+
+def test_effort_is_a_line() -> None:
+    (paragraph,) = directive(Effort, "softmax").run()
+    assert paragraph.astext() == "●○○ difficulty 1 of 3 · about 10 minutes"
+    assert paragraph["classes"] == ["effort"]
+
+
+def test_each_hint_is_folded() -> None:
+    (text,) = directive(Hints, "softmax").run()
+    for number, hint in enumerate(EXERCISES["softmax"].hints, 1):
+        assert f":::{{dropdown}} Hint {number}\n{hint}\n:::" in text
+
+
+def test_the_page_is_made_anew_when_the_exercise_changes() -> None:
+    made = directive(Hints, "softmax")
+    assert exercise_of(made) is EXERCISES["softmax"]
+    assert [path.rsplit("/", 2)[1] for path in made.noted] == ["solutions", "catalogue"]
+
+
+def test_a_name_that_nobody_knows_is_an_error() -> None:
+    with pytest.raises(ValueError, match="did you mean softmax"):
+        directive(Hints, "sofmax").run()

@@ -127,7 +127,8 @@ def restructured(docstring: str, what: str) -> list[str]:
     parts[::2] = (LETTER.sub(r"\\\1.", MARKS.sub(r"\\\g<0>", part)) for part in parts[::2])
     parts[1::2] = (f"``{' '.join(part.split())}``" for part in parts[1::2])
     text = BULLETS.sub(r"\1\n\n", "".join(parts))
-    return GoogleDocstring(text, DOCSTRINGS, what=what).lines()  # type: ignore[arg-type]
+    made = GoogleDocstring(text, DOCSTRINGS, what=what)  # type: ignore[arg-type]
+    return "\n".join(made.lines()).split("\n")  # of what is raised, two lines may be one
 
 
 def is_public(node: ast.AST) -> bool:

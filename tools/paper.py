@@ -74,7 +74,7 @@ def text_of(element: Any) -> str:
     return " ".join(words.text_content().split()).removesuffix("#").strip()
 
 
-def put_in_place(element: Any, *others: Any) -> None:
+def replace_by(element: Any, *others: Any) -> None:
     """Others in the place of an element; what follows it stays."""
     parent, tail = element.getparent(), element.tail
     index = parent.index(element)
@@ -95,7 +95,7 @@ def put_in_place(element: Any, *others: Any) -> None:
 def unfold(article: Any) -> None:
     """Of what is folded, what its cell has put out stays: a claim that was checked, a figure."""
     for details in article.xpath(FOLD):
-        put_in_place(details, *details.xpath('.//*[contains(@class, "cell_output")]'))
+        replace_by(details, *details.xpath('.//*[contains(@class, "cell_output")]'))
     for cell in article.xpath('.//div[contains(concat(" ", @class, " "), " cell ")]'):
         if not len(cell):
             cell.drop_tree()
@@ -109,7 +109,7 @@ def collect_answers(article: Any, anchor: str) -> None:
         heading = text_of(title[0]) if title else "Answer"
         content = E.section({"id": f"answer-{number}", "class": "answer"})
         link = E.a(f"{heading}: at the end of the chapter", href=f"#answer-{number}")
-        put_in_place(answer, E.p({"class": "to-answer", "id": f"to-answer-{number}"}, link))
+        replace_by(answer, E.p({"class": "to-answer", "id": f"to-answer-{number}"}, link))
         for each in title:
             each.drop_tree()
         back = E.a(heading, href=f"#to-answer-{number}")
@@ -188,12 +188,12 @@ class Paper:
         """A link as it is in the document: to a place in it, or to the site."""
         if ABSOLUTE.match(link):
             return link
-        path, place = urldefrag(link)
+        path, name = urldefrag(link)
         path = normpath(join(dirname(chapter.page), unquote(path))) if path else ""
         page = path.removesuffix(".html") or chapter.page
         if page not in anchors:
-            return f"{self.base}{path}" + (f"#{place}" if place else "")
-        return f"#{anchors[page]}--{unquote(place)}" if place else f"#{anchors[page]}"
+            return f"{self.base}{path}" + (f"#{name}" if name else "")
+        return f"#{anchors[page]}--{unquote(name)}" if name else f"#{anchors[page]}"
 
     def contents(self, numbers: dict[str, int]) -> Any:
         """The contents with the numbers of pages, as far as they are known."""

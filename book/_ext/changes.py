@@ -53,7 +53,7 @@ def changes_of(headings: list[tuple[str, str, str]]) -> list[Change]:
     return found
 
 
-def feed(changes: list[Change], title: str, author: str, base: str) -> str:
+def atom_feed(changes: list[Change], title: str, author: str, base: str) -> str:
     """The feed in Atom; `base` is the address of the book, with a slash at its end."""
     ElementTree.register_namespace("", ATOM)
     root = ElementTree.Element(f"{{{ATOM}}}feed")
@@ -100,7 +100,8 @@ def write_feed(app: Sphinx, exception: Exception | None) -> None:
         return
     config = app.config
     base = config.html_baseurl.rstrip("/") + "/"
-    text = feed(changes_of(sections_of(app)), f"{config.html_title}: changes", config.author, base)
+    title, changes = f"{config.html_title}: changes", changes_of(sections_of(app))
+    text = atom_feed(changes, title, config.author, base)
     Path(app.outdir, NAME).write_text(text, encoding="utf-8")
 
 

@@ -54,10 +54,10 @@ def from_the_root(page: str, base: str) -> str:
 
 def sitemap(base: str, pages: list[str]) -> str:
     """All pages, as search engines read them."""
-    places = "".join(f"<url><loc>{escape(f'{base}/{page}.html')}</loc></url>\n" for page in pages)
+    entries = "".join(f"<url><loc>{escape(f'{base}/{page}.html')}</loc></url>\n" for page in pages)
     return (
         '<?xml version="1.0" encoding="utf-8"?>\n'
-        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{places}</urlset>\n'
+        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{entries}</urlset>\n'
     )
 
 

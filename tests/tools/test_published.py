@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from sphinx.errors import ExtensionError
 
-from book._ext.changes import ATOM, changes_of, feed
+from book._ext.changes import ATOM, atom_feed, changes_of
 from book._ext.moved import write_anchors
 from book._ext.published import draw_social_picture, from_the_root, sitemap
 from tools.anchors import RECORD, anchors_of, lost
@@ -50,7 +50,7 @@ def test_the_social_picture_has_the_size_that_is_shown(tmp_path: Path) -> None:
 
 
 def test_the_feed_has_what_atom_asks_for() -> None:
-    text = feed(changes_of(HEADINGS), "Changes", "somebody", BASE)
+    text = atom_feed(changes_of(HEADINGS), "Changes", "somebody", BASE)
     root = ElementTree.fromstring(text)
     names = {"a": ATOM}
     for parent in (root, *root.findall("a:entry", names)):

@@ -157,7 +157,7 @@ def span(value: float, digits: int | None = None) -> float:
 
     A whole number has to be met exactly unless digits are given; others have three.
     """
-    if value == 0 or (digits is None and value.is_integer()):
+    if value == 0 or (digits is None and float(value).is_integer()):
         return 1e-9 * abs(value)
     return 0.5001 * 10.0 ** (math.floor(math.log10(abs(value))) + 1 - (digits or 3))
 
@@ -242,7 +242,7 @@ def predict_cell(
 
 def written(value: float) -> str:
     """A number as an answer shows it."""
-    if value.is_integer() and abs(value) < 1e15:
+    if float(value).is_integer() and abs(value) < 1e15:
         return f"{value:,.0f}".replace("-", "−")
     return f"{value:.3g}".replace("-", "−")
 

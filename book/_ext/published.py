@@ -37,7 +37,9 @@ WIDTH, HEIGHT = 1200, 630  # the shape in which such pictures are shown
 
 
 def pages_beside(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """The page for addresses at which there is nothing."""
+    """The page for addresses at which there is nothing: the site has one, slides have not."""
+    if app.builder.name != "html":
+        return
     front = app.builder.get_target_uri(app.config.root_doc)
     yield (
         NOT_FOUND,
@@ -67,7 +69,9 @@ def draw_social_picture(path: Path, title: str) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(WIDTH / 100, HEIGHT / 100), dpi=100, facecolor="#10243a")
+    figure = Figure(
+        figsize=(WIDTH / 100, HEIGHT / 100), dpi=100, layout="none", facecolor="#10243a"
+    )
     FigureCanvasAgg(figure)
     axes = figure.add_axes((0, 0, 1, 0.5))
     angles = np.arange(240)[None, :] / 10_000 ** (np.arange(32)[:, None] / 32)

@@ -35,7 +35,8 @@ def test_a_policy_has_the_hash_of_each_script_and_no_other_way_in() -> None:
     assert parts.pop("default-src") == "'none'"
     assert parts.pop("style-src") == "'self' 'unsafe-inline'"
     assert parts.pop("img-src") == "'self' data:"
-    assert parts == dict.fromkeys(("font-src", "connect-src", "base-uri", "form-action"), "'self'")
+    own = ("font-src", "connect-src", "worker-src", "base-uri", "form-action")
+    assert parts == dict.fromkeys(own, "'self'")
 
 
 def test_the_tag_comes_after_the_encoding_and_before_all_else() -> None:

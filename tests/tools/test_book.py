@@ -136,7 +136,8 @@ def notebook_version(root: Path) -> list[str]:
 def test_chapters_are_read_in_the_order_of_the_toc() -> None:
     names = book.chapters(ROOT)
     assert names[0] == "book/welcome"
-    assert names[-2:] == ["book/references", "book/licences"]
+    assert names.index("book/references") < names.index("book/licences")
+    assert names[-1] == "book/licences"
     assert len(names) == len(set(names))
 
 

@@ -202,7 +202,7 @@ def test_code_cells_are_the_chapters_own(notebook, chapter: Path) -> None:
 
 def test_a_self_check_is_folded_with_its_answer(chapter: Path, tmp_path: Path) -> None:
     asking = '\n```{code-cell} ipython3\n:tags: [self-check, remove-input]\nnumber("q", 3)\n```\n'
-    path = tmp_path / chapter.name
+    path = chapter.with_name("asking.md")
     path.write_text(chapter.read_text() + asking)
     cell = to_notebook(path, Converter(tmp_path, path, SITE, LABELS), "").cells[-1]
     assert cell.source == 'number("q", 3)'

@@ -102,7 +102,8 @@ class Check:
         """The first thing that is wrong: a known mistake, its form, a property, its numbers."""
         every = prepared(self.exercise.name)
         (first,) = self.call([every[0][0]])
-        if first.value is ... or (first.value is None and _unwritten(self.function)):
+        returned = first.error is None and not first.stopped
+        if first.value is ... or (returned and first.value is None and _unwritten(self.function)):
             name = self.exercise.name
             said = f"{name} is not written yet: put your lines in the place of the three dots."
             return Result(name, False, said, written=False)

@@ -16,7 +16,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -92,7 +92,12 @@ class Guard:
                 outcome.draws = not _equal(before, shared_numbers())
                 ended.append(outcome)
 
-        thread = threading.Thread(target=body, name="exercise", daemon=True)
+        def run() -> None:
+            # It may be stopped once more while it deals with the first time.
+            with suppress(Stop), suppress(Stop):
+                body()
+
+        thread = threading.Thread(target=run, name="exercise", daemon=True)
         self.printed.threads.add(thread)
         _start(thread)
         stopped, left = "", False

@@ -69,9 +69,8 @@ def draw_social_picture(path: Path, title: str) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(
-        figsize=(WIDTH / 100, HEIGHT / 100), dpi=100, layout="none", facecolor="#10243a"
-    )
+    figure = Figure(figsize=(WIDTH / 100, HEIGHT / 100), dpi=100, facecolor="#10243a")
+    figure.set_layout_engine("none")  # that of the charts needs a grid
     FigureCanvasAgg(figure)
     axes = figure.add_axes((0, 0, 1, 0.5))
     angles = np.arange(240)[None, :] / 10_000 ** (np.arange(32)[:, None] / 32)

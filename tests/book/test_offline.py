@@ -66,7 +66,7 @@ def test_after_the_front_page_the_book_is_read_on_without_a_network(
     page.locator("#search-results li a").first.wait_for()
 
     page.goto(f"{root}/book/architecture/masks.html")
-    place = page.locator(".widget-place").first
+    place = page.locator(".widget-place[data-front-end=mask_explorer]")
     place.scroll_into_view_if_needed()
     expect(place).to_have_attribute("data-state", "live", timeout=30_000)
     slider = place.locator("input[type=range]").first

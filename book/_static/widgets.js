@@ -121,9 +121,11 @@
       const frontEnd = await frontEndOf(state.front_end);
       const model = new PageModel(state);
       if (state.live?.name) {
+        let answered = false; // once, however often it is asked to load
         Object.assign(model, { load: async (/** @type {(share: number) => void} */ progress) => {
           const found = await trained(state.live, progress);
-          found.live.answer(model, found.model);
+          if (!answered) found.live.answer(model, found.model);
+          answered = true;
           return found.model;
         } });
       }

@@ -81,7 +81,7 @@ def draw_social_picture(path: Path, title: str) -> None:
     figure.text(0.05, 0.79, title, fontsize=42, weight="bold", **ink)
     figure.text(0.05, 0.63, "“Attention Is All You Need”, as a book that runs", fontsize=24, **ink)
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, metadata={"Software": None})
+    figure.savefig(path, dpi="figure", metadata={"Software": None})
 
 
 def write_files(app: Sphinx, exception: Exception | None) -> None:

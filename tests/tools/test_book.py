@@ -12,17 +12,12 @@ import pytest
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 
+from tests.small_chapters import FRONT
 from tools import book
 from tools.durations import Durations
 from tools.execute import MOST_WORKERS, cores
 
 ROOT = Path(__file__).resolve().parents[2]
-FRONT = """\
----
-jupytext: {text_representation: {extension: .md, format_name: myst}}
-kernelspec: {display_name: Python 3, language: python, name: python3}
----
-"""
 CHAPTER = f"""{FRONT}
 # A chapter
 

@@ -14,18 +14,13 @@ from playwright.sync_api import Browser, expect
 from book._ext.decks import without_docstrings
 from book._ext.slides import read_mark
 from tests.slides.opened import OpenDeck, open_deck
+from tests.small_chapters import FRONT
 from tools.book import execution_key, kernel_environ
 from tools.durations import Durations
 from tools.execute import Execution
 
 ROOT = Path(__file__).resolve().parents[2]
 JUPYTER_BOOK = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
-FRONT = """\
----
-jupytext: {text_representation: {extension: .md, format_name: myst}}
-kernelspec: {display_name: Python 3, language: python, name: python3}
----
-"""
 CHAPTER = f"""{FRONT}
 # A chapter
 

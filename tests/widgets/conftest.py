@@ -103,3 +103,22 @@ def show(browser: Browser, site: WidgetSite) -> Iterator[Callable[..., Shown]]:
     yield open_page
     for shown in opened:
         shown.page.context.close()
+
+
+@pytest.fixture
+def from_disk(
+    browser: Browser, site: WidgetSite, show: Callable[..., Shown]
+) -> Iterator[Callable[..., Shown]]:
+    """Shows a widget like `show`, but without a server: the page is read from the disk."""
+    context = browser.new_context()
+
+    def open_file(widget: Widget) -> Shown:
+        served = show(widget)  # writes the page
+        page, complaints = context.new_page(), served.complaints
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto((site.folder / "index.html").as_uri())
+        page.wait_for_selector(".widget-place[data-state=live]")
+        return Shown(page, page.locator(".widget-place"), complaints)
+
+    yield open_file
+    context.close()

@@ -448,22 +448,15 @@ def test_a_kernel_is_asked_and_what_it_says_is_shown(show):
     expect(state).to_be_hidden()
 
 
-def test_it_answers_from_the_disk_too(browser, site, show):
-    shown = show(decoder(live=True))  # writes the page
-    context = browser.new_context()
-    page = context.new_page()
-    complaints = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.goto((site.folder / "index.html").as_uri())
-    page.wait_for_selector(".widget-place[data-state=live]")
-    load_model(WidgetPage(page, page.locator(".widget-place"), complaints))
-    page.get_by_label("Your own sentence").fill(OWN)
-    page.get_by_role("button", name="Translate").first.click()
-    expect(page.locator(".tfw-decoder-whole").first).to_contain_text(
+def test_it_answers_from_the_disk_too(from_disk):
+    shown = from_disk(decoder(live=True))
+    load_model(shown)
+    shown.page.get_by_label("Your own sentence").fill(OWN)
+    shown.page.get_by_role("button", name="Translate").first.click()
+    expect(shown.page.locator(".tfw-decoder-whole").first).to_contain_text(
         decoder(OWN).text(), timeout=PAGE_LIMIT
     )
-    assert complaints == shown.complaints == []
-    context.close()
+    assert shown.complaints == []
 
 
 def test_the_recorded_part_is_light():

@@ -161,20 +161,12 @@ def test_the_captions_model_answers_under_both_policies(show, monkeypatch, stric
     assert [c for c in shown.complaints if "WebAssembly" not in c and "wasm" not in c] == []
 
 
-def test_it_answers_from_the_disk_too(browser, site, show, tmp_path):
-    shown = show(heads())  # writes the page
-    context = browser.new_context()
-    page = context.new_page()
-    complaints = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.goto((site.folder / "index.html").as_uri())
-    page.wait_for_selector(".widget-place[data-state=live]")
-    own = WidgetPage(page, page.locator(".widget-place"), complaints)
+def test_it_answers_from_the_disk_too(from_disk):
+    own = from_disk(heads())
     load_model(own)
     ask(own, OWN)
     wait_for(own, 2)
-    assert complaints == shown.complaints == []
-    context.close()
+    assert own.complaints == []
 
 
 def test_what_cannot_be_translated_is_said_and_nothing_is_lost(show):

@@ -209,8 +209,7 @@ class Check:
         found = gap(outcome.value, target, e.tolerance, e.returns)
         if found is None:
             return shown
-        sentence = found.sentence[0].upper() + found.sentence[1:] + "."
-        return {**shown, "seen": sentence, "part": found.part, "index": found.position}
+        return {**shown, "seen": whole(found.sentence), "part": found.part, "index": found.position}
 
     def form(self, outcomes: Sequence[Outcome]) -> Result | None:
         """An exception, a wrong type or shape, a call without an end."""
@@ -255,7 +254,7 @@ class Check:
     def is_the_target(self, case: Case) -> str | None:
         """The numbers are those of our own function."""
         found = gap(case.answer, case.target, self.exercise.tolerance, self.exercise.returns)
-        return found and f"{found.sentence[0].upper()}{found.sentence[1:]}."
+        return found and whole(found.sentence)
 
     def again(self, inputs: Inputs, **changed: Any) -> Any:
         """The function's answer where some arguments are others."""
@@ -335,6 +334,11 @@ class _ChangedError(Exception):
 def first_line(function: Callable[..., Any]) -> str:
     """Of the docstring, without its full stop."""
     return (inspect.getdoc(function) or "").split("\n")[0].removesuffix(".")
+
+
+def whole(text: str) -> str:
+    """The part of a sentence as one of its own."""
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def lower(text: str) -> str:

@@ -16,11 +16,14 @@
   });
 
   async function begin() {
-    await navigator.serviceWorker.register(new URL("service_worker.js", root), { scope: root.pathname });
+    const url = new URL("service_worker.js", root);
+    const registration = await navigator.serviceWorker.register(url, { scope: root.pathname });
     const { active } = await navigator.serviceWorker.ready;
     const next = /** @type {HTMLLinkElement | null} */ (document.querySelector('link[rel="next"]'));
     active?.postMessage({ reading: [location.href, ...(next ? [next.href] : [])] });
     offer(active);
+    // Whether there is a newer edition: a browser asks by itself too, when it gets round to it.
+    if (controlled) await registration.update();
   }
 
   /** On the page about it: a button that fetches the pictures of all pages. @param {ServiceWorker | null} active */
@@ -47,8 +50,9 @@
     box.replaceChildren(button, said);
   }
 
+  // A busy browser may never be idle.
   const idle = globalThis.requestIdleCallback ?? ((/** @type {() => void} */ call) => setTimeout(call, 1000));
-  const soon = () => idle(() => begin().catch(() => {})); // refused, or no memory: it is read as ever
+  const soon = () => idle(() => begin().catch(() => {}), { timeout: 3000 }); // refused, or no memory: it is read as ever
   if (document.readyState === "complete") soon();
   else addEventListener("load", soon);
 })();

@@ -25,7 +25,7 @@ import yaml
 from book._ext.main_line import main_line
 from tools.durations import RECORDED, Durations
 from transformer.exercises import find
-from transformer.exercises.help import effort
+from transformer.exercises.help import effort, effort_line
 
 FENCE = re.compile(r"^(?P<marks>`{3,}|:{3,})\{(?P<name>[\w:-]+)\}[ \t]*(?P<title>.*)$")
 INDENTED = re.compile(r"^[ \t]+(?:`{3,}|:{3,})\{(?P<name>[\w:-]+)\}")
@@ -153,7 +153,7 @@ class Converter:
         elif name in ("solution-start", "solution-end", "exercise-end"):
             yield "**Solution**" if name == "solution-start" else ""
         elif name == "effort":
-            yield f"*{effort(find(title))}*"
+            yield f"*{effort(find(title)) if title else self.effort_of(options)}*"
         elif name == "hints":
             for number, hint in enumerate(find(title).hints, 1):
                 yield from [f"<details><summary>Hint {number}</summary>", "", hint, ""]
@@ -170,6 +170,19 @@ class Converter:
             yield f"> **{heading}**"
             yield ">"
             yield from (f"> {line}".rstrip() for line in content)
+
+    def effort_of(self, options: dict[str, str]) -> str:
+        """The difficulty and the minutes of an exercise that says them itself.
+
+        Raises DirectiveError for one that does not.
+        """
+        try:
+            return effort_line(int(options["difficulty"]), int(options["minutes"]))
+        except (KeyError, ValueError) as error:
+            raise DirectiveError(
+                f"{self.chapter.relative_to(self.root)}: an {{effort}} without an exercise's name "
+                f"needs :difficulty: (1 to 3) and :minutes:; wrong is {error}"
+            ) from None
 
     def quoted_code(self, path: str, options: dict[str, str]) -> Iterator[str]:
         """The code of a `literalinclude`, whole or one object of it."""
@@ -246,7 +259,7 @@ def to_notebook(chapter: Path, converter: Converter, install: str) -> nbformat.N
         if cell.cell_type == "markdown":
             cell.source = converter.markdown(cell.source)
         cell.metadata.pop("mystnb", None)
-        if "self-check" in cell.metadata.get("tags", []):
+        if {"self-check", "judge"} & set(cell.metadata.get("tags", [])):
             # Whoever reads the code, reads the answer: folded in Colab, and in JupyterLab.
             cell.metadata.update(cellView="form", jupyter={"source_hidden": True})
     # What held nothing but comments is empty now.

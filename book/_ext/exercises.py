@@ -1,13 +1,15 @@
 """Exercises that `transformer.exercises` judges: what the page says of them comes from there.
 
-- {effort} names an exercise, and becomes how difficult it is and how long it takes;
-- {hints} names one, and becomes its hints, each folded.
+- {effort} names an exercise, and becomes how difficult it is and how long it takes; without a name
+  it says both itself, as `:difficulty:` and `:minutes:`;
+- {hints} names one, and becomes its hints, each folded. Other hints are dropdowns in the source.
 """
 
 import inspect
-from typing import Any
+from typing import Any, ClassVar
 
 from docutils import nodes
+from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -30,13 +32,30 @@ def exercise_of(directive: SphinxDirective) -> Any:
 class Effort(SphinxDirective):
     """A line: the difficulty, and the minutes."""
 
-    required_arguments = 1
+    optional_arguments = 1
+    option_spec: ClassVar[dict[str, Any]] = {
+        "difficulty": directives.nonnegative_int,
+        "minutes": directives.nonnegative_int,
+    }
 
     def run(self) -> list[nodes.Node]:
         """A paragraph."""
-        from transformer.exercises.help import effort
+        from transformer.exercises.help import effort, effort_line
 
-        text = effort(exercise_of(self))
+        if self.arguments and self.options:
+            raise self.error(
+                "an effort with a name takes difficulty and minutes from that exercise"
+            )
+        if self.arguments:
+            text = effort(exercise_of(self))
+        else:
+            try:
+                text = effort_line(self.options["difficulty"], self.options["minutes"])
+            except (KeyError, ValueError) as error:
+                raise self.error(
+                    "an effort needs an exercise's name, or :difficulty: (1 to 3) and :minutes:; "
+                    f"wrong is {error}"
+                ) from None
         return [nodes.paragraph(text, text, classes=["effort"])]
 
 

@@ -9,10 +9,10 @@ from book._ext.exercises import Effort, Hints, exercise_of
 from transformer.exercises import EXERCISES
 
 
-def directive(kind: Any, name: str) -> Any:
+def directive(kind: Any, *arguments: str, **options: int) -> Any:
     """A directive without a parser: it notes what it would parse."""
     made = object.__new__(kind)
-    made.arguments = [name]
+    made.arguments, made.options = list(arguments), options
     noted: list[str] = []
     made.state = SimpleNamespace(
         document=SimpleNamespace(
@@ -29,6 +29,27 @@ def test_effort_is_a_line() -> None:
     (paragraph,) = directive(Effort, "softmax").run()
     assert paragraph.astext() == "●○○ difficulty 1 of 3 · about 10 minutes"
     assert paragraph["classes"] == ["effort"]
+
+
+def test_an_exercise_outside_the_catalogue_says_its_effort_itself() -> None:
+    (paragraph,) = directive(Effort, difficulty=2, minutes=15).run()
+    assert paragraph.astext() == "●●○ difficulty 2 of 3 · about 15 minutes"
+    assert paragraph["classes"] == ["effort"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "said"),
+    [
+        ((), {}, "needs an exercise's name, or :difficulty:"),
+        ((), {"difficulty": 2}, "wrong is 'minutes'"),
+        ((), {"difficulty": 4, "minutes": 5}, "difficulty of 1, 2 or 3"),
+        ((), {"difficulty": 1, "minutes": 0}, "at least one minute"),
+        (("softmax",), {"minutes": 5}, "from that exercise"),
+    ],
+)
+def test_an_effort_that_says_too_little_or_too_much_is_an_error(arguments, options, said) -> None:
+    with pytest.raises(ValueError, match=said):
+        directive(Effort, *arguments, **options).run()
 
 
 def test_each_hint_is_folded() -> None:

@@ -90,6 +90,25 @@ Solved.
 :::{hints} softmax
 :::
 
+:::::{exercise} Worked out
+:label: ex-3
+
+::::{effort}
+:difficulty: 2
+:minutes: 15
+::::
+How many?
+:::::
+
+:::{dropdown} Hint
+Count **them**.
+:::
+
+```{code-cell} ipython3
+:tags: [judge, hide-input]
+def check_it(answer): ...
+```
+
 ```tex
 % a comment of TeX
 ```
@@ -320,6 +339,21 @@ def test_an_exercise_that_is_checked_says_its_effort_and_folds_its_hints(noteboo
     assert "> *●○○ difficulty 1 of 3 · about 10 minutes*" in text
     for number, hint in enumerate(EXERCISES["softmax"].hints, 1):
         assert f"<details><summary>Hint {number}</summary>\n\n{hint}\n\n</details>" in text
+
+
+def test_other_exercises_say_their_effort_and_fold_their_hints_and_checks(notebook) -> None:
+    text = text_of(notebook)
+    assert "> *●●○ difficulty 2 of 3 · about 15 minutes*" in text
+    assert "<details><summary>Hint</summary>\n\nCount **them**.\n\n</details>" in text
+    (cell,) = [cell for cell in notebook.cells if "def check_it" in cell.source]
+    assert cell.metadata["jupyter"] == {"source_hidden": True}
+
+
+def test_an_effort_without_its_minutes_ends_the_conversion(chapter: Path) -> None:
+    chapter.write_text(CHAPTER.replace(":minutes: 15\n", ""))
+    converter = Converter(chapter.parent.parent, chapter, SITE, LABELS)
+    with pytest.raises(DirectiveError, match="wrong is 'minutes'"):
+        to_notebook(chapter, converter, "install_book()")
 
 
 def test_same_chapter_gives_the_same_file(chapter: Path, tmp_path: Path) -> None:

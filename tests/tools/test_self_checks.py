@@ -1,4 +1,7 @@
-"""Every chapter asks its readers, computes its answers, and leaves no question at a widget open."""
+"""Every chapter asks its readers, computes its answers, and leaves no question at a widget open.
+
+A question inside an exercise is one more: those that are counted stand before the exercises.
+"""
 
 import ast
 import re
@@ -10,6 +13,7 @@ import jupytext
 import pytest
 from nbformat import NotebookNode
 
+from book._ext.main_line import EXERCISES, pieces
 from tools.book import numbered
 from transformer import widgets
 from transformer.widgets import markup
@@ -36,6 +40,16 @@ def asking(name: str) -> list[NotebookNode]:
     return [cell for cell in cells_of(name) if "self-check" in tags(cell)]
 
 
+def counted(name: str) -> list[NotebookNode]:
+    """The questions of a chapter without those that are exercises."""
+    notebook = jupytext.read(ROOT / f"{name}.md")
+    return [
+        NotebookNode(source=piece.text, metadata={"tags": sorted(piece.tags)})
+        for piece in pieces(notebook)
+        if piece.tags and "self-check" in piece.tags and piece.part != EXERCISES.lower()
+    ]
+
+
 def questions(cell: NotebookNode) -> Iterator[tuple[str, ast.Call]]:
     """The calls in a cell that make a question, with their kind."""
     for node in ast.walk(ast.parse(cell.source)):
@@ -47,7 +61,7 @@ def questions(cell: NotebookNode) -> Iterator[tuple[str, ast.Call]]:
 
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_a_chapter_asks_three_to_five_questions_one_a_cell(name: str) -> None:
-    assert FEWEST <= len(asking(name)) <= MOST
+    assert FEWEST <= len(counted(name)) <= MOST
     for cell in cells_of(name):
         found = list(questions(cell)) if cell.cell_type == "code" else []
         assert len(found) == ("self-check" in tags(cell)), cell.source
@@ -59,7 +73,7 @@ def test_a_chapter_asks_three_to_five_questions_one_a_cell(name: str) -> None:
 
 def test_chapters_ask_for_more_than_one_kind_of_answer() -> None:
     kinds = {
-        name: {kind for cell in asking(name) for kind, _ in questions(cell)} for name in CHAPTERS
+        name: {kind for cell in counted(name) for kind, _ in questions(cell)} for name in CHAPTERS
     }
     assert {kind for found in kinds.values() for kind in found} == KINDS
     assert {name for name, found in kinds.items() if len(found) < 2} == set()
@@ -132,6 +146,26 @@ def open_questions(cells: list[NotebookNode]) -> list[str]:
 @pytest.mark.parametrize("name", [*CHAPTERS, "book/welcome", "book/appendix/new_widget"])
 def test_every_question_at_a_widget_has_its_folded_answer_with_a_check(name: str) -> None:
     assert open_questions(cells_of(name)) == []
+
+
+def test_a_question_in_an_exercise_is_not_counted(tmp_path: Path) -> None:
+    cell = "```{code-cell} ipython3\n:tags: [self-check, remove-input]\nask()\n```\n"
+    text = f"""---
+jupytext: {{text_representation: {{extension: .md, format_name: myst}}}}
+---
+# A chapter
+
+{cell}
+## Exercises
+
+{cell}
+## What comes next
+
+{cell}"""
+    path = tmp_path / "chapter.md"
+    path.write_text(text, encoding="utf-8")
+    assert len(counted(str(path.with_suffix("")))) == 2
+    assert len(asking(str(path.with_suffix("")))) == 3
 
 
 def test_a_question_without_an_answer_is_found() -> None:

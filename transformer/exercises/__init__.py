@@ -6,6 +6,7 @@ it with inputs made from the signature, and says in a sentence what is wrong fir
 
 from transformer.exercises.catalogue import EXERCISES
 from transformer.exercises.checking import UnknownExerciseError, check, find
+from transformer.exercises.compare import compare, compare_function, judge
 from transformer.exercises.help import exercises, hint, skeleton, solution
 from transformer.exercises.result import Result
 
@@ -14,9 +15,12 @@ __all__ = [
     "Result",
     "UnknownExerciseError",
     "check",
+    "compare",
+    "compare_function",
     "exercises",
     "find",
     "hint",
+    "judge",
     "skeleton",
     "solution",
 ]

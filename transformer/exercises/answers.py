@@ -138,6 +138,16 @@ def equal(one: Any, other: Any, tolerance: float) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
+def changed(before: Any, after: Any) -> bool:
+    """Whether an argument is another one after a call than before."""
+    if isinstance(before, Tensor):
+        return before.shape != after.shape or not equal(before, after.detach(), 0.0)
+    if isinstance(before, list):
+        other = any(changed(a, b) for a, b in zip(before, after, strict=False))
+        return other or len(before) != len(after)
+    return isinstance(before, int | float | str) and before != after
+
+
 def gap(answer: Any, target: Any, tolerance: float, names: Sequence[str] = ()) -> Gap | None:
     """The first difference between an answer and the target, whose forms are the same."""
     if not isinstance(target, tuple):

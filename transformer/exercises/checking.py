@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
-from transformer.exercises.answers import equal, form_fault, gap
+from transformer.exercises.answers import changed, equal, form_fault, gap
 from transformer.exercises.cases import (
     axes_of_result,
     copied,
@@ -22,13 +22,18 @@ from transformer.exercises.cases import (
 )
 from transformer.exercises.catalogue import EXERCISES
 from transformer.exercises.exercise import Case, Exercise, Inputs
-from transformer.exercises.guard import Guard, Outcome, guarded, line_of
+from transformer.exercises.faults import (
+    ChangedError,
+    error_sentence,
+    stopped_sentence,
+    unwritten,
+)
+from transformer.exercises.guard import Guard, Outcome, guarded
 from transformer.exercises.inputs import LEVELS, SEEDS
 from transformer.exercises.result import Result
 
 SECONDS = 5.0  # for one call; our own take thousandths
 MEMORY = 2**30  # bytes for one call; our own take a few thousand
-STILL_RUNS = " It could not be stopped and still runs: restart the kernel once it is mended."
 
 
 class UnknownExerciseError(LookupError):
@@ -103,7 +108,7 @@ class Check:
         every = prepared(self.exercise.name)
         (first,) = self.call([every[0][0]])
         returned = first.error is None and not first.stopped
-        if first.value is ... or (returned and first.value is None and _unwritten(self.function)):
+        if first.value is ... or (returned and first.value is None and unwritten(self.function)):
             name = self.exercise.name
             said = f"{name} is not written yet: put your lines in the place of the three dots."
             return Result(name, False, said, written=False)
@@ -121,24 +126,17 @@ class Check:
         """The function's answers; an input that it changes is an answer too."""
         arguments = [[copied(value) for value in inputs.values()] for inputs in many]
         outcomes = self.guard.calls(self.function, arguments)
-        for inputs, changed, outcome in zip(many, arguments, outcomes, strict=False):
-            for name, before, after in zip(inputs, inputs.values(), changed, strict=True):
-                if not outcome.stopped and _changed(before, after):
-                    outcome.error = outcome.error or _ChangedError(name)
+        for inputs, used, outcome in zip(many, arguments, outcomes, strict=False):
+            for name, before, after in zip(inputs, inputs.values(), used, strict=True):
+                if not outcome.stopped and changed(before, after):
+                    outcome.error = outcome.error or ChangedError(name)
         return outcomes
 
     def fault(self, outcome: Outcome, target: Any) -> str:
         """What is wrong with an outcome before one looks at its numbers; "" if nothing is."""
         name = self.exercise.name
         if outcome.stopped:
-            left = "" if outcome.ended else STILL_RUNS
-            if outcome.stopped == "memory":
-                size = self.guard.memory // 2**20
-                return f"{name} takes more than {size:,} MB of memory: what grows there?{left}"
-            return (
-                f"{name} was stopped: it did not return within {self.guard.seconds:g} seconds. "
-                f"Does a loop of it never end?{left}"
-            )
+            return stopped_sentence(name, outcome, self.guard)
         if outcome.error is not None:
             return self._error(outcome.error)
         if fault := form_fault(outcome.value, target, self.exercise.returns, self.axes):
@@ -151,23 +149,7 @@ class Check:
         return ""
 
     def _error(self, error: BaseException) -> str:
-        name = self.exercise.name
-        if isinstance(error, _ChangedError):
-            return (
-                f"{name} changes its argument {error}, which its caller still needs: work on a new "
-                "tensor or list (no x += ..., no x[...] = ..., no method that ends in _)."
-            )
-        if isinstance(error, RecursionError):
-            return f"{name} calls itself without an end (RecursionError)."
-        if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
-            return f"{name} asks for more memory than there is: which shape grows?"
-        if isinstance(error, TypeError) and error.__traceback__ and not error.__traceback__.tb_next:
-            return f"{name} cannot be called as its skeleton is, {self.signature()}: {error}."
-        line = line_of(error, self.function)
-        at = f", in the line `{line}`" if line else ""
-        said = str(error).strip().splitlines()
-        what = f": {said[0].rstrip('.')}" if said else ""
-        return f"{name} raises {type(error).__name__}{what}{at}."
+        return error_sentence(self.exercise.name, error, self.function, self.signature())
 
     def signature(self) -> str:
         """The skeleton's, without types."""
@@ -327,10 +309,6 @@ class Check:
         return Result(e.name, True, f"{e.name} is right.", shown=tuple(shown))
 
 
-class _ChangedError(Exception):
-    """An argument was changed; its text is the name."""
-
-
 def first_line(function: Callable[..., Any]) -> str:
     """Of the docstring, without its full stop."""
     return (inspect.getdoc(function) or "").split("\n")[0].removesuffix(".")
@@ -344,19 +322,3 @@ def whole(text: str) -> str:
 def lower(text: str) -> str:
     """A sentence as the part of one; F1 stays."""
     return text[0].lower() + text[1:] if text[1:2].islower() or text[1:2] == " " else text
-
-
-def _changed(before: Any, after: Any) -> bool:
-    if isinstance(before, Tensor):
-        return before.shape != after.shape or not equal(before, after.detach(), 0.0)
-    if isinstance(before, list):
-        changed = any(_changed(a, b) for a, b in zip(before, after, strict=False))
-        return changed or len(before) != len(after)
-    return False
-
-
-def _unwritten(function: Callable[..., Any]) -> bool:
-    """Whether a function's body is nothing but its docstring and dots."""
-    code = getattr(function, "__code__", None)
-    plain = {None, getattr(function, "__doc__", None), ...}
-    return code is not None and not code.co_names and set(code.co_consts) <= plain

@@ -56,8 +56,22 @@ def stars(difficulty: int) -> str:
 
 def effort(exercise: Exercise) -> str:
     """How difficult it is, and how long it takes: a line below its title."""
-    difficulty = f"{stars(exercise.difficulty)} difficulty {exercise.difficulty} of 3"
-    return f"{difficulty} · about {exercise.minutes} minutes"
+    return effort_line(exercise.difficulty, exercise.minutes)
+
+
+def effort_line(difficulty: int, minutes: int) -> str:
+    """The same line for an exercise that is in no catalogue.
+
+    Raises:
+        ValueError: the difficulty is not 1, 2 or 3, or the minutes are not positive.
+    """
+    if difficulty not in (1, 2, 3) or minutes < 1:
+        raise ValueError(
+            f"an exercise has a difficulty of 1, 2 or 3 and at least one minute, not {difficulty} "
+            f"and {minutes}"
+        )
+    written = f"{stars(difficulty)} difficulty {difficulty} of 3"
+    return f"{written} · about {minutes} minute{'s' * (minutes > 1)}"
 
 
 def exercises() -> Note:
@@ -107,4 +121,4 @@ def solution(name: str) -> Note:
     return Code(imports + ("\n\n\n" if imports else "") + solution_source(exercise))
 
 
-__all__ = ["effort", "exercises", "hint", "skeleton", "solution", "stars"]
+__all__ = ["effort", "effort_line", "exercises", "hint", "skeleton", "solution", "stars"]

@@ -29,6 +29,12 @@ ANSWER = (
     './/details[contains(@class, "sd-dropdown")]'
     ' | .//div[contains(concat(" ", @class, " "), " dropdown ")]'
 )
+# The titles of the exercises before a fold; the last one is what its hint is for.
+ASKED = (
+    'preceding::p[contains(@class, "admonition-title")]'
+    '[parent::div[contains(concat(" ", @class, " "), " exercise ")]]'
+)
+LONG_BLOCK = 30  # lines; a shorter one stays on one sheet
 ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
 
@@ -107,6 +113,8 @@ def collect_answers(article: Any, anchor: str) -> None:
     for number, answer in enumerate(article.xpath(ANSWER), start=1):
         title = answer.xpath('.//summary | .//*[contains(@class, "admonition-title")]')
         heading = text_of(title[0]) if title else "Answer"
+        if heading.startswith("Hint") and (asked := answer.xpath(ASKED)):
+            heading = f"{heading} for {text_of(asked[-1])}"
         content = E.section({"id": f"answer-{number}", "class": "answer"})
         link = E.a(f"{heading}: at the end of the chapter", href=f"#answer-{number}")
         replace_by(answer, E.p({"class": "to-answer", "id": f"to-answer-{number}"}, link))
@@ -162,6 +170,9 @@ class Paper:
         (heading,) = article.xpath(".//h1")
         chapter = Chapter(page, text_of(heading), article, part=part)
         collect_answers(article, chapter.anchor)
+        for block in article.xpath(".//pre"):
+            if block.text_content().count("\n") < LONG_BLOCK:
+                block.set("class", f"{block.get('class', '')} short".strip())
         for section in article.xpath("./section/section[h2] | ./section[h2]"):
             name = section.get("id")
             chapter.sections.append((f"{chapter.anchor}--{name}", text_of(section.find("h2"))))

@@ -16,8 +16,9 @@ from tools.browser import FLAGS, NoBrowserError, ensure_chromium
 from tools.paper import Paper
 
 STYLE = Path(__file__).parent / "paper.css"
-# What is of use on a screen alone: the reference of the module, the reader's own notes.
-LEAVE_OUT = {"book/reading", "book/changes"}
+# What is of use on a screen alone: the reference of the module, the reader's own notes, and the
+# pictures of all chapters once more.
+LEAVE_OUT = {"book/reading", "book/changes", "book/figures"}
 REFERENCE = "book/reference/"
 # Between the margins of paper.css; in pixels, as Chromium lays pages out.
 WIDTH = round((210 - 2 * 18) / 25.4 * 96)

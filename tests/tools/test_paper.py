@@ -26,6 +26,8 @@ FIRST = """<p>See <a href="two.html#there">there</a>, <a href="two.html">two</a>
 src="../_images/picture.png"></div>
 <p>How many?</p><details class="sd-sphinx-override sd-dropdown"><summary>Answer</summary>
 <div><p>Seven.</p></div></details> Tail.
+<div class="exercise admonition" id="asked"><p class="admonition-title">Exercise 1.1</p>
+<p>Why?</p><details class="sd-dropdown"><summary>Hint 1</summary><p>Think.</p></details></div>
 <div class="solution dropdown admonition" id="solved"><p class="admonition-title">Solution to
 <a href="#inside">Exercise 1.1</a></p><p>Solved.</p></div></section>"""
 SECOND = '<p id="there">There.</p><pre>{}</pre><section id="inside"><h2>Again</h2></section>'
@@ -83,8 +85,10 @@ def test_the_contents_name_every_page_and_section_with_their_numbers(book: Path)
 def test_answers_and_solutions_stand_at_the_chapters_end(book: Path) -> None:
     page = document(book)
     answers = page.xpath('//section[@id="one--answers"]//section')
-    assert [a.xpath("string(h3)") for a in answers] == ["Answer", "Solution to Exercise 1.1"]
-    assert "Seven." in answers[0].text_content() and "Solved." in answers[1].text_content()
+    titles = ["Answer", "Hint 1 for Exercise 1.1", "Solution to Exercise 1.1"]
+    assert [a.xpath("string(h3)") for a in answers] == titles
+    for answer, words in zip(answers, ("Seven.", "Think.", "Solved."), strict=True):
+        assert words in answer.text_content()
     assert page.xpath("//details") == []
     for answer in answers:
         assert page.xpath(f'//p/a[@href="#{answer.get("id")}"]')

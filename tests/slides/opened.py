@@ -28,6 +28,11 @@ LOOK = """() => {
     .map((part) => parseFloat(getComputedStyle(part).fontSize));
   const code = [...slide.querySelectorAll('.slide-shown pre')].map((part) =>
     parseFloat(getComputedStyle(part).fontSize) * (part.currentCSSZoom ?? 1));
+  const letters = [...slide.querySelectorAll('.tfw *')]
+    .filter((part) => [...part.childNodes].some((c) => c.nodeType === 3 && c.data.trim()))
+    .filter((part) => part.checkVisibility() && !part.closest('summary, sub, sup'))
+    .map((part) => parseFloat(getComputedStyle(part).fontSize) * (part.ownerSVGElement
+      ? Math.abs(part.getScreenCTM().d) : part.currentCSSZoom ?? 1));
   return {
     title: slide.querySelector('h1, h2').textContent,
     notes: slide.querySelector('aside.notes')?.textContent ?? '',
@@ -38,6 +43,7 @@ LOOK = """() => {
     silent: [...slide.querySelectorAll('img')].filter((i) => !i.alt.trim()).length,
     smallest: Math.min(...words),
     code: code.length ? Math.min(...code) : null,
+    lettering: letters.length ? letters.sort((a, b) => a - b)[letters.length >> 2] : null,
     over,
   };
 }"""
@@ -70,17 +76,20 @@ class OpenDeck:
         return self.page.evaluate(LOOK)
 
     def violations(self) -> list[str]:
-        """What axe finds on the slide that is shown; it may not load what a file lies beside."""
-        if not self.page.evaluate("'axe' in window"):
-            self.page.evaluate(AXE)
-        found = self.page.evaluate(
-            "axe.run(document, {resultTypes: ['violations'], preload: false})"
-        )
-        return [
-            f"{violation['id']}: {node['target']} {node['html'][:120]} {node['failureSummary']}"
-            for violation in found["violations"]
-            for node in violation["nodes"]
-        ]
+        """What axe finds on the slide that is shown."""
+        return violations_of(self.page)
+
+
+def violations_of(page: Page) -> list[str]:
+    """What axe finds in a window; it may not load what a file lies beside."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE)
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations'], preload: false})")
+    return [
+        f"{violation['id']}: {node['target']} {node['html'][:120]} {node['failureSummary']}"
+        for violation in found["violations"]
+        for node in violation["nodes"]
+    ]
 
 
 @contextmanager

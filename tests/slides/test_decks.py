@@ -6,16 +6,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
-from tests.slides.opened import open_deck
+from tests.slides.opened import open_deck, violations_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SLIDES = ROOT / "_build" / "slides"
 ROW = re.compile(
     r'<td><a href="([^"]+)">.*?</a></td>\s*<td>(\d+)</td><td data-minutes="([\d.]+)">', re.DOTALL
 )
-LEAST, LEAST_OF_CODE = 28, 17  # pixels of 720
+LEAST, LEAST_OF_CODE, LEAST_OF_WIDGET = 28, 17, 13  # pixels of 720
+OFFER = "Try your own sentence: load the model"
+CONTENTS = "JSON.stringify(place.model.get('contents'))"
+OWN = "Ein Hund springt durch den Schnee."
 
 
 def rows() -> list[tuple[str, int, float]]:
@@ -53,6 +56,8 @@ def test_a_deck_opens_whole_and_quietly(
                 wrong.append(json.dumps(slide, ensure_ascii=False))
             if slide["smallest"] < LEAST or (slide["code"] or LEAST_OF_CODE) < LEAST_OF_CODE:
                 wrong.append(f"{slide['title']}: letters of {slide['smallest']}, {slide['code']}")
+            if (slide["lettering"] or LEAST_OF_WIDGET) < LEAST_OF_WIDGET:
+                wrong.append(f"{slide['title']}: a widget with letters of {slide['lettering']}")
             if not slide["notes"].strip():
                 wrong.append(f"{slide['title']} has no notes")
             wrong += [f"{slide['title']}: {each}" for each in opened.violations()]
@@ -70,3 +75,53 @@ def test_a_slide_with_a_widget_has_a_question_its_answer_and_a_misconception(
         notes = [slide["notes"] for slide in opened.slides() if slide["widgets"]]
     for note in notes:
         assert all(word in note for word in ("Ask the room:", "Answer:", "Expect:"))
+
+
+def test_a_trained_model_answers_from_the_disk(
+    browser: Browser, built_slides: None, deck: tuple[str, int, float]
+) -> None:
+    """On every slide that offers one; the slide is still whole then."""
+    offered = (SLIDES / deck[0]).read_text(encoding="utf-8").count('"live":{')
+    asked = 0
+    with open_deck(browser, SLIDES / deck[0]) as opened:
+        for number in range(opened.page.evaluate("Reveal.getTotalSlides()")):
+            opened.slide(number)
+            shown = opened.page.locator(".slides > section.present")
+            if not (button := shown.get_by_role("button", name=OFFER)).count():
+                continue
+            button.click()
+            field = shown.get_by_label("Your own sentence").first
+            expect(field).to_be_visible(timeout=60_000)
+            place = shown.locator(".widget-place").element_handle()
+            before = place.evaluate(f"place => {CONTENTS}")
+            field.fill(OWN)
+            field.press("Enter")
+            opened.page.wait_for_function(
+                f"([place, before]) => {CONTENTS} !== before", arg=[place, before]
+            )
+            asked += 1
+            assert opened.slide(number)["over"] == []
+            assert opened.violations() == []
+        assert opened.page.evaluate("window.violations") == []
+        assert opened.complaints == []
+    assert asked == offered
+
+
+def test_all_slides_at_once_and_the_speakers_view_are_for_everyone(
+    browser: Browser, built_slides: None, deck: tuple[str, int, float]
+) -> None:
+    with open_deck(browser, SLIDES / deck[0]) as opened:
+        page = opened.page
+        opened.slide(1)
+        page.evaluate("Reveal.toggleOverview(true)")
+        assert opened.violations() == []
+        page.evaluate("Reveal.toggleOverview(false)")
+        assert opened.slide(2)["over"] == []
+        with page.expect_popup() as popup:
+            page.keyboard.press("s")
+        view = popup.value
+        expect(view.locator(".speaker-controls-notes .value")).to_contain_text("minute")
+        expect(view.locator("iframe[title]")).to_have_count(2)
+        assert violations_of(view) == []
+        assert page.evaluate("window.violations") == []
+        assert opened.complaints == []

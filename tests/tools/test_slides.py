@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, expect
 
 from book._ext.decks import without_docstrings
 from book._ext.slides import read_mark
-from tests.slides.opened import OpenDeck, open_deck
+from tests.slides.opened import OpenDeck, open_deck, violations_of
 from tests.small_chapters import FRONT
 from tools.book import execution_key, kernel_environ
 from tools.durations import Durations
@@ -337,6 +337,8 @@ def test_the_speakers_view_opens_with_the_notes(opened: OpenDeck) -> None:
     opened.page.keyboard.press("ArrowRight")
     opened.page.keyboard.press("ArrowRight")
     expect(view.locator(".speaker-controls-notes .value")).to_contain_text("Look.")
+    expect(view.locator("iframe[title]")).to_have_count(2)
+    assert violations_of(view) == []
     assert opened.page.evaluate("window.violations") == []
     assert opened.complaints == []
 

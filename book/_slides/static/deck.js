@@ -1,5 +1,6 @@
 // @ts-check
-// Fits what a slide shows into what its words leave, and keeps the keys of a widget in the widget.
+// Fits what a slide shows into what its words leave, keeps the keys of a widget in the widget, and says of
+// reveal's other views what they leave out for who listens to them.
 (() => {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const follow = () => {
@@ -13,6 +14,7 @@
 
   const LARGEST = 2.6; // a small picture is enlarged no further
   const SMALLEST = 0.4;
+  const GAIN = 1.15; // by which another arrangement has to be better
   const STEPS = 9; // of halving: a hundredth is left
 
   /** @param {HTMLElement} stage @param {HTMLElement} shown @param {number} zoom */
@@ -40,6 +42,19 @@
     return low;
   }
 
+  /** The same; a tall widget stands in two columns where its letters gain by that. @param {HTMLElement} stage */
+  function settled(stage) {
+    const shown = /** @type {HTMLElement} */ (stage.firstElementChild);
+    shown.classList.remove("in-columns");
+    const whole = fit(stage);
+    if (!shown.querySelector(".widget-place")) return whole;
+    shown.classList.add("in-columns");
+    const halved = fit(stage);
+    if (halved > GAIN * whole) return halved;
+    shown.classList.remove("in-columns");
+    return fit(stage);
+  }
+
   /** Words above or beside, whichever leaves more. @param {HTMLElement} slide */
   function arrange(slide) {
     const body = slide.querySelector(":scope > .slide-body");
@@ -50,14 +65,14 @@
     body.classList.toggle("only-stage", words === 0);
     body.classList.remove("beside");
     if (body.classList.contains("only-words")) return;
-    const above = fit(stage);
+    const above = settled(stage);
     if (words === 0) return;
     body.classList.add("beside");
-    const beside = fit(stage);
+    const beside = settled(stage);
     const whole = body.scrollHeight <= body.clientHeight;
-    if (beside > 1.15 * above && whole) return;
+    if (beside > GAIN * above && whole) return;
     body.classList.remove("beside");
-    fit(stage);
+    settled(stage);
   }
 
   /** @param {Element | null | undefined} slide */
@@ -98,6 +113,57 @@
     target.blur();
     turn();
   }, true);
+
+  /** All slides at once: nothing of them is reached by the tab key. */
+  function overview() {
+    const all = deck.isOverview();
+    for (const slide of document.querySelectorAll(".slides > section")) {
+      slide.querySelector(".slide-body")?.toggleAttribute("inert", all);
+      if (all) slide.removeAttribute("aria-hidden");
+    }
+  }
+  for (const event of ["overviewshown", "overviewhidden", "slidechanged"]) deck.on(event, overview);
+
+  const REGIONS = {
+    "#current-slide": "This slide",
+    "#upcoming-slide": "The next slide",
+    "#speaker-controls": "Time and notes",
+    "#speaker-layout": "Arrangement",
+  };
+
+  /** Names for the parts of the speaker's view. @param {Document} view */
+  function name(view) {
+    for (const [selector, label] of Object.entries(REGIONS)) {
+      const part = view.querySelector(selector);
+      const controls = selector === "#speaker-controls";
+      part?.setAttribute("role", controls ? "main" : "region");
+      part?.setAttribute("aria-label", label);
+      if (controls) part?.setAttribute("tabindex", "0"); // long notes scroll
+      for (const frame of part?.querySelectorAll("iframe") ?? []) frame.title = label;
+    }
+    for (const heading of view.querySelectorAll("h4")) heading.setAttribute("aria-level", "2");
+    view.querySelector("select")?.setAttribute("aria-label", "Arrangement of this view");
+  }
+
+  const open = globalThis.open.bind(globalThis);
+  globalThis.open = (...how) => {
+    const opened = open(...how);
+    // What the plug-in writes into the window, it writes as soon as it has it.
+    setTimeout(() => {
+      const view = opened?.document;
+      if (!view?.querySelector("#speaker-controls")) return;
+      const title = view.createElement("h1");
+      title.textContent = "The speaker\u2019s view";
+      const look = view.createElement("style");
+      look.textContent = ".mute { opacity: 1 !important; color: #666; } " +
+        "h1 { position: absolute; overflow: hidden; width: 1px; height: 1px; margin: 0; }";
+      view.head.append(look);
+      view.querySelector("#speaker-controls")?.prepend(title);
+      name(view);
+      new MutationObserver(() => name(view)).observe(view.body, { childList: true, subtree: true });
+    });
+    return opened;
+  };
 
   function start() {
     deck.configure({

@@ -122,11 +122,16 @@ def mark_second_readings(app: Sphinx, doctree: nodes.document) -> None:
         section.insert(1, note)
 
 
+# The words that unfold a cell, by its tag.
+FOLDS = {"check": "The test", "judge": "How your answer is judged"}
+
+
 def name_folds(app: Sphinx, doctree: nodes.document) -> None:
     """Gives each cell that is folded the words that unfold it."""
     for cell in doctree.findall(nodes.container):
         if cell.get("nb_element") == "cell_code" and "hide_mode" in cell:
-            name = "The test" if "tag_check" in cell["classes"] else "Code"
+            named = (name for tag, name in FOLDS.items() if f"tag_{tag}" in cell["classes"])
+            name = next(named, "Code")
             if cell["hide_mode"] == "all":
                 name += ", and what it prints"
             cell["prompt_show"] = cell["prompt_hide"] = name

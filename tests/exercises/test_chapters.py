@@ -20,6 +20,8 @@ CELLS = [
 ]
 # Chapters of which every exercise is judged, and has effort, hints and an executed solution.
 JUDGED = [
+    "book/why/one_sentence",
+    "book/why/before_attention",
     "book/why/attention",
 ]
 FEWEST, MOST = 4, 8

@@ -188,6 +188,14 @@ def test_a_slip_of_a_function_that_is_right_is_refused() -> None:
         compare_function(None, doubled, [([2],)], slips={"Adds.": lambda x: [n + 2 for n in x]})
 
 
+def test_two_slips_that_cannot_be_told_apart_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"'One\.' and 'Two\.'"):
+        compare(None, 49, slips={"One.": 7, "Two.": 7.0})
+    slips = {"One.": lambda x: x, "Two.": lambda x: list(x)}
+    with pytest.raises(ValueError, match=r"'One\.' and 'Two\.'"):
+        compare_function(None, doubled, INPUTS, slips=slips)
+
+
 def test_a_slip_that_raises_is_known_by_its_error() -> None:
     slips = {"That needs a tensor.": lambda x: x.double()}
     result = compare_function(lambda x: x.double(), doubled, INPUTS, slips=slips)

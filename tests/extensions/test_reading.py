@@ -50,6 +50,11 @@ assert True
 ```
 
 ```{{code-cell}} ipython3
+:tags: [judge, hide-input]
+def check_it(answer): ...
+```
+
+```{{code-cell}} ipython3
 :tags: [hide-cell]
 assert True
 ```
@@ -163,7 +168,7 @@ def test_a_second_reading_says_so_and_leads_to_the_main_line(page: str) -> None:
 @pytest.mark.slow
 def test_what_is_folded_is_named_in_words(page: str) -> None:
     names = re.findall(r"<summary>(.*?)</summary>", page)
-    assert names == ["Code", "The test", "Code, and what it prints"]
+    assert names == ["Code", "The test", "How your answer is judged", "Code, and what it prints"]
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ says in a sentence what is wrong.
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 from transformer.exercises.answers import changed
@@ -50,11 +51,14 @@ def compare(
         A `Result`, which a notebook shows; `passed` says it in a word.
 
     Raises:
-        ValueError: a slip cannot be told from the right answer.
+        ValueError: a slip cannot be told from the right answer, or from another slip.
     """
     for sentence, slip in slips.items():
         if not difference(slip, expected, name, tolerance):
             raise ValueError(f"this slip is the right answer: {sentence!r}")
+    for (sentence, one), (also, other) in combinations(slips.items(), 2):
+        if not difference(other, one, name, tolerance):
+            raise ValueError(f"these slips give the same answer: {sentence!r} and {also!r}")
     if any(part is None or part is ... for part in _parts(answer)):
         said = f"Nothing is here yet: put {name} in its place."
         return Result(name, False, said, written=False)
@@ -90,7 +94,7 @@ def compare_function(
         A `Result`, which a notebook shows. Whatever the function does, nothing is raised.
 
     Raises:
-        ValueError: a slip gives what is right for all inputs.
+        ValueError: a slip gives what is right for all inputs, or what another slip gives.
     """
     name = right.__name__
     expected = [Outcome(right(*map(copied, each))) for each in inputs]
@@ -98,6 +102,9 @@ def compare_function(
     for sentence, wrong in known.items():
         if _all_same(wrong, expected, tolerance):
             raise ValueError(f"this slip gives what is right for all inputs: {sentence!r}")
+    for (sentence, one), (also, other) in combinations(known.items(), 2):
+        if _all_same(other, one, tolerance):
+            raise ValueError(f"these slips give the same for all inputs: {sentence!r} and {also!r}")
     if not callable(function):
         said = f"The check takes the function itself: {name}, not {name}(...)."
         return Result(name, False, said)

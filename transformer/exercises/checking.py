@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from transformer.exercises.answers import changed, equal, form_fault, gap
@@ -262,6 +263,7 @@ class Check:
             )
         return self.gradients() if e.differentiable else None
 
+    @torch.enable_grad()  # a chapter that only reads a model may have switched them off
     def gradients(self) -> Result | None:
         """Gradients that do not pass, or are others than ours."""
         usual = [

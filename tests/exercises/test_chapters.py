@@ -23,6 +23,13 @@ JUDGED = [
     "book/why/one_sentence",
     "book/why/before_attention",
     "book/why/attention",
+    "book/architecture/layers",
+    "book/architecture/post_or_pre",
+    "book/architecture/encoder_decoder",
+    "book/architecture/model",
+    "book/training/training",
+    "book/training/scaling",
+    "book/translation/subwords",
 ]
 FEWEST, MOST = 4, 8
 SUMMONS = re.compile(r"\n\n\ncheck\((\w+)\)$")

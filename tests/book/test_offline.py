@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from book._ext.offline import edition
 from tests.book.conftest import HTML, PHONE
@@ -47,6 +47,17 @@ def wait_until_kept(page: Page) -> None:
     pytest.fail("a minute after the first visit the pages were not kept")
 
 
+def turned_by_keyboard(page: Page, slider: Locator) -> bool:
+    """Whether a slider follows the arrow keys."""
+    slider.focus()
+    before = slider.input_value()
+    for key in ("ArrowRight", "ArrowLeft"):
+        page.keyboard.press(key)
+        if slider.input_value() != before:
+            return True
+    return False
+
+
 def test_after_the_front_page_the_book_is_read_on_without_a_network(
     train: tuple[Page, ExitStack],
 ) -> None:
@@ -69,13 +80,54 @@ def test_after_the_front_page_the_book_is_read_on_without_a_network(
     place = page.locator(".widget-place[data-front-end=mask_explorer]")
     place.scroll_into_view_if_needed()
     expect(place).to_have_attribute("data-state", "live", timeout=30_000)
-    slider = place.locator("input[type=range]").first
-    slider.focus()
-    before = slider.input_value()
-    page.keyboard.press("ArrowRight")
-    if slider.input_value() == before:
-        page.keyboard.press("ArrowLeft")
-    assert slider.input_value() != before
+    assert turned_by_keyboard(page, place.locator("input[type=range]").first)
+    assert complaints == []
+
+
+def test_a_student_walks_through_the_book_by_keyboard(train: tuple[Page, ExitStack]) -> None:
+    """Search, a widget, a question wrong and right, a hint; then the train enters a tunnel."""
+    page, network = train
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+
+    page.keyboard.press("Control+K")
+    page.keyboard.type("mask")
+    page.keyboard.press("Enter")
+    found = page.locator("#search-results li a", has_text="Masks").first
+    found.wait_for()
+    found.press("Enter")
+    page.wait_for_url("**/architecture/masks.html*")
+
+    place = page.locator(".widget-place[data-front-end=mask_explorer]")
+    place.scroll_into_view_if_needed()
+    expect(place).to_have_attribute("data-state", "live", timeout=30_000)
+    assert turned_by_keyboard(page, place.locator("input[type=range]").first)
+
+    question = page.locator(".widget-place", has_text="A target of seven tokens").first
+    question.scroll_into_view_if_needed()
+    expect(question).to_have_attribute("data-state", "live", timeout=30_000)
+    answer, verdict = question.get_by_label("Your answer"), question.get_by_role("status").first
+    answer.focus()
+    page.keyboard.type("21")
+    page.keyboard.press("Enter")
+    expect(verdict).to_contain_text("the pairs that it hides")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("7 * 8 / 2")
+    page.keyboard.press("Enter")
+    expect(verdict).to_contain_text("Yes, 28")
+
+    hint = page.locator("details.sd-dropdown", has_text="Hint").first
+    hint.locator("summary").press("Enter")
+    expect(hint).to_have_attribute("open", "")
+    assert len(hint.inner_text().split()) > 5
+
+    wait_until_kept(page)
+    network.close()
+    page.context.set_offline(True)
+    page.locator(".prev-next-footer a.right-next").press("Enter")
+    page.wait_for_url("**/architecture/model.html")
+    assert "model" in page.locator("article h1").inner_text()
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     assert complaints == []
 
 

@@ -209,6 +209,17 @@ def test_the_first_fault_is_named_and_none_is_right() -> None:
     assert judge(12, faults, name="your number").sentence == "Your number is right."
 
 
+def test_examples_get_the_sentence_of_their_fault_or_are_refused() -> None:
+    faults = {"It is odd.": lambda n: n % 2 == 1, "It is small.": lambda n: n < 10}
+    assert not judge(None, faults, examples=[3, 4]).written
+    assert not judge(None, faults, examples=[None, 4]).written
+    with pytest.raises(ValueError, match=r"'It is small\.' is answered by 'It is odd\.'"):
+        judge(None, faults, examples=[3, 5])
+    with pytest.raises(ValueError, match="shorter"):
+        judge(None, faults, examples=[3])
+    assert judge(12, faults, examples=[4, 3]).passed
+
+
 def test_several_answers_are_handed_over_apart() -> None:
     faults = {"They are equal.": lambda a, b: a == b}
     assert judge((1, 1), faults).sentence == "They are equal."

@@ -135,6 +135,7 @@ def judge(
     answer: Any,
     faults: Mapping[str, Callable[..., bool]],
     *,
+    examples: Sequence[Any] = (),
     name: str = "your answer",
     seconds: float = SECONDS,
 ) -> Result:
@@ -146,15 +147,32 @@ def judge(
         faults: what may be wrong, the most telling first: under the sentence that says so a
             function of the answer that is true where it is so. A tuple is handed over as several
             arguments.
+        examples: for each fault, in their order, a wrong answer that is to get just its sentence,
+            or None. They are tried where no answer is there, as it is when the book is built.
         name: what the answer is called in a sentence.
         seconds: a fault that takes longer to be looked for is stopped.
 
     Returns:
         A `Result`, which a notebook shows. Whatever the answer does, nothing is raised.
+
+    Raises:
+        ValueError: an example gets another sentence than its own, or there are more or fewer of
+            them than faults.
     """
     parts = _parts(answer)
     if any(part is None or part is ... or (callable(part) and unwritten(part)) for part in parts):
+        for sentence, example in zip(faults, examples, strict=bool(examples)):
+            said = _judged(_parts(example), faults, name, seconds).sentence
+            if example is not None and said != sentence:
+                raise ValueError(f"the example of {sentence!r} is answered by {said!r}")
         return Result(name, False, f"Nothing is here yet: put {name} in its place.", written=False)
+    return _judged(parts, faults, name, seconds)
+
+
+def _judged(
+    parts: Sequence[Any], faults: Mapping[str, Callable[..., bool]], name: str, seconds: float
+) -> Result:
+    """The first fault of an answer that is there."""
     with guarded(seconds, MEMORY) as guard:
         for sentence, is_so in faults.items():
             outcome = guard.call(is_so, *parts)
@@ -162,7 +180,7 @@ def judge(
                 return Result(name, False, stopped_sentence(name, outcome, guard))
             if outcome.error is not None:
                 line = next((part for part in parts if callable(part)), is_so)
-                said = error_sentence(name, outcome.error, line, "its words say")
+                said = error_sentence(name, outcome.error, line, "as the exercise names it")
                 return Result(name, False, said[0].upper() + said[1:])
             if outcome.value:
                 return Result(name, False, sentence, mistake=sentence)

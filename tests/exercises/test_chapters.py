@@ -31,8 +31,17 @@ JUDGED = [
     "book/architecture/encoder_decoder",
     "book/architecture/model",
     "book/training/training",
-    "book/training/scaling",
     "book/translation/subwords",
+    "book/translation/decoding",
+    "book/translation/evaluation",
+    "book/translation/heads",
+    "book/translation/paper_figures",
+    "book/training/scaling",
+    "book/findings/results",
+    "book/findings/ablations",
+    "book/findings/parsing",
+    "book/findings/errata",
+    "book/findings/since_2017",
 ]
 FEWEST, MOST = 4, 8
 SUMMONS = re.compile(r"\n\n\ncheck\((\w+)\)$")

@@ -37,6 +37,10 @@ WORDS = (
     *(nodes.paragraph, nodes.bullet_list, nodes.enumerated_list, nodes.definition_list),
     *(nodes.math_block, nodes.admonition, nodes.block_quote),
 )
+# Letters in a line of printed prose, and in any printed line, which a hall can still read.
+SENTENCE, LONGEST = 64, 96
+IS_SENTENCE = re.compile(r"^\S+( \S+)+[.?!]$")  # and no line of a table
+IS_SOURCE = re.compile(r"\[[^\]]+, \d{4}\w?\]")  # a citation, where nothing else is said
 NOTES = "revealjs/plugin/notes/notes.js"
 LOADED = (
     *("deck.*", "book.css", "pygments.css", "widgets.js", "widgets/*", "models/*"),
@@ -215,11 +219,49 @@ def chosen(target: nodes.Element, what: str) -> list[nodes.Element]:
         shown = [*code, *(output if what == NEXT else [])]
     else:
         shown = [] if what == NEXT and hidden in FOLDED else output
-    return [part.deepcopy() for part in shown]
+    return [in_short_lines(part.deepcopy()) for part in shown]
+
+
+def in_short_lines(part: nodes.Element) -> nodes.Element:
+    """Printed sentences in lines that can be read from afar; tables stay as they were printed."""
+    for block in part.findall(nodes.literal_block):
+        if block.get("language") == "python" or "code" in block["classes"]:
+            continue
+        lines = block.astext().split("\n")
+        text = "\n".join(map(broken, lines))
+        if text != block.astext():
+            block.children = [nodes.Text(text)]
+            block.rawsource = text
+    return part
+
+
+def broken(line: str) -> str:
+    """A line that is too long as several."""
+    if IS_SENTENCE.match(line):
+        return textwrap.fill(line, SENTENCE)
+    if len(line) > LONGEST and line.count("  ") > 3:
+        return in_rows(re.split(r" {2,}", line))
+    if len(line) > LONGEST:
+        return textwrap.fill(line, SENTENCE, subsequent_indent="    ", break_on_hyphens=False)
+    return line
+
+
+def in_rows(things: list[str]) -> str:
+    """Things that stood in one line, with gaps between them, in rows."""
+    rows = [""]
+    for thing in things:
+        if rows[-1] and len(rows[-1]) + len(thing) + 2 > SENTENCE:
+            rows.append(thing)
+        else:
+            rows[-1] += ("  " if rows[-1] else "") + thing
+    return "\n".join(rows)
 
 
 def spare(target: nodes.Element) -> nodes.Element:
-    """Code that is quoted from the module without its docstrings."""
+    """Code that is quoted from the module without its docstrings, a box without its source."""
+    for paragraph in list(target.findall(nodes.paragraph)):
+        if IS_SOURCE.fullmatch(paragraph.astext().strip()):
+            paragraph.parent.remove(paragraph)
     for block in target.findall(nodes.literal_block):
         if block.get("language") == "python":
             text = without_docstrings(block.astext())

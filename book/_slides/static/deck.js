@@ -55,6 +55,17 @@
     return fit(stage);
   }
 
+  /** A formula that is too long gets smaller letters. @param {Element} body */
+  function fitFormulas(body) {
+    for (const formula of body.querySelectorAll(".slide-words > .math-display")) {
+      const line = /** @type {HTMLElement} */ (formula);
+      line.style.fontSize = "";
+      if (line.scrollWidth <= line.clientWidth) continue;
+      const share = (0.99 * line.clientWidth) / line.scrollWidth;
+      line.style.fontSize = `${share * parseFloat(getComputedStyle(line).fontSize)}px`;
+    }
+  }
+
   /** Words above or beside, whichever leaves more. @param {HTMLElement} slide */
   function arrange(slide) {
     const body = slide.querySelector(":scope > .slide-body");
@@ -64,12 +75,13 @@
     body.classList.toggle("only-words", !stage.firstElementChild?.childElementCount);
     body.classList.toggle("only-stage", words === 0);
     body.classList.remove("beside");
+    fitFormulas(body);
     if (body.classList.contains("only-words")) return;
     const above = settled(stage);
     if (words === 0) return;
     body.classList.add("beside");
     const beside = settled(stage);
-    const whole = body.scrollHeight <= body.clientHeight;
+    const whole = body.scrollHeight <= body.clientHeight && body.scrollWidth <= body.clientWidth;
     if (beside > GAIN * above && whole) return;
     body.classList.remove("beside");
     settled(stage);

@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "book/lecturers.md").read_text()
 SOLUTIONS = (ROOT / "book/lecturers/exam_solutions.md").read_text()
 ROW = re.compile(r"\{ref\}`(chapter-[\w-]+)` +\| +(\d+) +\|")
+SESSION = re.compile(r"^\| \d+ \| (.*?) \|([\d +]*)\|", re.MULTILINE)
 COMMENT = re.compile(r"(?:^%.*\n)+", re.MULTILINE)
 
 
@@ -33,17 +34,30 @@ def minutes_of(label: str) -> float:
     return sum(mark.minutes for mark in map(read_mark, comments) if mark)
 
 
+def section(title: str) -> str:
+    """The text of a plan."""
+    (text,) = re.findall(rf"^## {title}\n(.*?)(?=^## )", PAGE, re.MULTILINE | re.DOTALL)
+    return text
+
+
 def plan(title: str) -> dict[str, int]:
     """The decks of a plan, with the minutes that its table names."""
-    (text,) = re.findall(rf"^## {title}\n(.*?)(?=^## )", PAGE, re.MULTILINE | re.DOTALL)
-    return {label: int(minutes) for label, minutes in ROW.findall(text)}
+    return {label: int(minutes) for label, minutes in ROW.findall(section(title))}
 
 
-@pytest.mark.parametrize(("title", "decks"), [("Ninety minutes", 2), ("A week", 8)])
+@pytest.mark.parametrize(("title", "decks"), [("Ninety minutes", 2), ("A week", 9)])
 def test_a_plan_has_the_minutes_of_its_decks(title: str, decks: int) -> None:
     named = plan(title)
     assert len(named) == decks
     assert named == {label: minutes_of(label) for label in named}
+
+
+def test_a_session_of_the_seminar_has_the_minutes_of_its_decks() -> None:
+    sessions = SESSION.findall(section("A seminar"))
+    assert len(sessions) == 12
+    for chapters, named in sessions:
+        minutes = map(minutes_of, re.findall(r"chapter-[\w-]+", chapters))
+        assert named.strip() == " + ".join(f"{each:g}" for each in minutes if each)
 
 
 def test_the_short_plan_fits_into_ninety_minutes() -> None:
@@ -53,7 +67,7 @@ def test_the_short_plan_fits_into_ninety_minutes() -> None:
 
 
 def test_no_morning_of_the_week_is_longer_than_ninety_minutes() -> None:
-    rows = re.findall(r"^\| (\d) \|.*?\| +(\d+) +\|", PAGE, re.MULTILINE)
+    rows = re.findall(r"^\| (\d) \|.*?\| +(\d+) +\|", section("A week"), re.MULTILINE)
     days: dict[str, int] = {}
     for day, minutes in rows:
         days[day] = days.get(day, 0) + int(minutes)

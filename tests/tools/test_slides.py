@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from book._ext.decks import without_docstrings
+from book._ext.decks import broken, without_docstrings
 from book._ext.slides import read_mark
 from tests.slides.opened import OpenDeck, open_deck, violations_of
 from tests.small_chapters import FRONT
@@ -180,6 +180,25 @@ def test_code_loses_its_docstrings_and_nothing_else() -> None:
     method = "".join(f"    {line}" if line.strip() else line for line in CODE.splitlines(True))
     assert without_docstrings(method) == "def double(x):\n    return 2 * x\n"
     assert without_docstrings("not python at all") == "not python at all"
+
+
+SAID = (
+    "Two vocabularies cut the same name in two ways, and a model has to learn which spell the same."
+)
+ROW = "self-attention (restricted)     n^0.72 [0.68, 0.81]   d^0.69 [0.65, 0.70]"
+SHARES = "  ".join(f"+{place}: 100%" for place in range(12))
+COMMAND = "python -m tools.samples book/models/some --data some --device cpu " + 5 * " --out some"
+
+
+@pytest.mark.parametrize("line", [SAID, SHARES, COMMAND])
+def test_a_printed_line_that_is_too_long_for_a_hall_is_broken_between_words(line: str) -> None:
+    assert max(map(len, broken(line).split("\n"))) <= 64 < len(line)
+    assert broken(line).split() == line.split()
+
+
+@pytest.mark.parametrize("line", ["", ROW, "Right.", "34 of 500 rows"])
+def test_a_row_of_a_table_is_left_as_it_was_printed(line: str) -> None:
+    assert broken(line) == line
 
 
 @pytest.mark.slow

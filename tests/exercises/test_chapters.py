@@ -24,6 +24,8 @@ JUDGED = [
     "book/why/before_attention",
     "book/why/attention",
     "book/why/why_self_attention",
+    "book/architecture/embedding",
+    "book/architecture/positions",
     "book/architecture/masks",
     "book/architecture/multi_head_attention",
     "book/architecture/layers",

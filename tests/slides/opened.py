@@ -44,6 +44,8 @@ LOOK = """() => {
     smallest: Math.min(...words),
     code: code.length ? Math.min(...code) : null,
     lettering: letters.length ? letters.sort((a, b) => a - b)[letters.length >> 2] : null,
+    parts: slide.querySelectorAll('.slide-part').length,
+    picture: slide.querySelector('.slide-shown img')?.getBoundingClientRect().height ?? 0,
     over,
   };
 }"""

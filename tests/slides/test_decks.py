@@ -50,8 +50,12 @@ def test_a_deck_opens_whole_and_quietly(
     path, count, minutes = deck
     seen, wrong = [], []
     with open_deck(browser, SLIDES / path, scheme) as opened:
-        for slide in opened.slides():
+        for number, slide in enumerate(opened.slides()):
             seen.append(slide)
+            if slide["parts"]:  # of a tall picture, which is small as a whole
+                enlarged = opened.slide(number)
+                if enlarged["over"] or enlarged["picture"] < 1.4 * slide["picture"]:
+                    wrong.append(f"{slide['title']}: its picture is not enlarged")
             if slide["over"] or slide["dead"] or slide["broken"] or slide["silent"]:
                 wrong.append(json.dumps(slide, ensure_ascii=False))
             if slide["smallest"] < LEAST or (slide["code"] or LEAST_OF_CODE) < LEAST_OF_CODE:

@@ -12,17 +12,23 @@
   const deck = /** @type {any} */ (globalThis).Reveal;
   if (!deck) return; // the index
 
+  // How a training went on is shown where a cell has nothing else to show.
+  for (const output of document.querySelectorAll(".slide-shown .cell_output")) {
+    const training = [...output.children].filter((part) => part.querySelector("progress"));
+    if (training.length < output.childElementCount) for (const part of training) part.remove();
+  }
+
   const LARGEST = 2.6; // a small picture is enlarged no further
   const SMALLEST = 0.4;
   const GAIN = 1.15; // by which another arrangement has to be better
   const STEPS = 9; // of halving: a hundredth is left
 
-  /** @param {HTMLElement} stage @param {HTMLElement} shown @param {number} zoom */
+  /** Lines of code stay whole. @param {HTMLElement} stage @param {HTMLElement} shown @param {number} zoom */
   function fits(stage, shown, zoom) {
     shown.style.zoom = String(zoom);
     const width = `${stage.clientWidth / zoom}px`;
     if (shown.querySelector(".widget-place")) shown.style.width = width;
-    else if (shown.querySelector("img")) shown.style.maxWidth = width; // lines of code stay whole
+    else if (shown.querySelector("img, table") && !shown.querySelector("pre")) shown.style.maxWidth = width;
     return stage.scrollHeight <= stage.clientHeight && stage.scrollWidth <= stage.clientWidth;
   }
 
@@ -87,12 +93,59 @@
     settled(stage);
   }
 
+  const READABLE = 0.8; // a picture that is made smaller than that is shown in parts, too
+  const OVERLAP = 0.08; // of a part with the next
+
+  /**
+   * A tall picture, which would be small as a whole, is enlarged with the next keys: its upper part, and
+   * so on down. Each part is a fragment of reveal's.
+   * @param {HTMLElement} slide
+   */
+  function inParts(slide) {
+    const stage = /** @type {HTMLElement | null} */ (slide.querySelector(".slide-stage"));
+    const image = stage?.querySelector("img");
+    if (!stage?.clientWidth || !image?.naturalWidth || stage.querySelector(".widget-place, table")) return;
+    const shown = /** @type {HTMLElement} */ (stage.firstElementChild);
+    const { clientWidth: width, clientHeight: height } = stage;
+    const tall = image.naturalHeight / image.naturalWidth;
+    const parts = Math.round(tall * (width / height));
+    if (!stage.querySelector(".slide-part")) {
+      const scale = (image.getBoundingClientRect().height / deck.getScale()) / image.naturalHeight;
+      if (parts < 2 || scale > READABLE) return;
+      for (let part = 0; part < parts; part += 1) {
+        const step = document.createElement("span");
+        step.className = "slide-part fragment";
+        stage.append(step);
+      }
+      deck.syncFragments(slide);
+    }
+    const part = stage.querySelectorAll(".slide-part.visible").length;
+    stage.classList.toggle("in-parts", part > 0);
+    if (!part) return;
+    const all = Math.min(height * (parts - (parts - 1) * OVERLAP), width * tall);
+    shown.style.cssText = `zoom: 1; width: ${width}px; height: ${height}px`;
+    image.style.height = `${all}px`;
+    image.style.marginTop = `${-((all - height) * (part - 1)) / (parts - 1)}px`;
+  }
+
+  /** @param {HTMLElement} slide */
+  function whole(slide) {
+    const stage = slide.querySelector(".slide-stage");
+    if (stage?.querySelector(".slide-part")) {
+      stage.classList.remove("in-parts");
+      /** @type {HTMLElement} */ (stage.firstElementChild).style.cssText = "";
+      for (const image of stage.querySelectorAll("img")) image.style.cssText = "";
+    }
+    arrange(slide);
+    inParts(slide);
+  }
+
   /** @param {Element | null | undefined} slide */
   function settle(slide) {
     if (!(slide instanceof HTMLElement)) return;
-    arrange(slide);
+    whole(slide);
     for (const image of slide.querySelectorAll("img")) {
-      if (!image.complete) image.addEventListener("load", () => arrange(slide), { once: true });
+      if (!image.complete) image.addEventListener("load", () => whole(slide), { once: true });
     }
   }
 
@@ -185,6 +238,9 @@
     settle(deck.getCurrentSlide());
   }
   deck.on("slidechanged", (/** @type {any} */ event) => settle(event.currentSlide));
+  for (const event of ["fragmentshown", "fragmenthidden"]) {
+    deck.on(event, () => settle(deck.getCurrentSlide()));
+  }
   if (deck.isReady()) start();
   else deck.on("ready", start);
 })();

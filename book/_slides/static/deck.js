@@ -48,15 +48,21 @@
     return low;
   }
 
-  /** The same; a tall widget stands in two columns where its letters gain by that. @param {HTMLElement} stage */
+  /**
+   * Fits a stage, a tall widget in two columns where its letters gain by that. How large all has become: of
+   * a picture, whose width has a limit, its own scale.
+   * @param {HTMLElement} stage
+   */
   function settled(stage) {
     const shown = /** @type {HTMLElement} */ (stage.firstElementChild);
     shown.classList.remove("in-columns");
-    const whole = fit(stage);
-    if (!shown.querySelector(".widget-place")) return whole;
+    const zoom = fit(stage);
+    const image = shown.querySelector("img");
+    if (image?.clientWidth) return image.getBoundingClientRect().width / image.naturalWidth;
+    if (!shown.querySelector(".widget-place")) return zoom;
     shown.classList.add("in-columns");
     const halved = fit(stage);
-    if (halved > GAIN * whole) return halved;
+    if (halved > GAIN * zoom) return halved;
     shown.classList.remove("in-columns");
     return fit(stage);
   }
@@ -94,6 +100,7 @@
   }
 
   const READABLE = 0.8; // a picture that is made smaller than that is shown in parts, too
+  const ENLARGED = 1.15; // at least so much of its own size has a part
   const OVERLAP = 0.08; // of a part with the next
 
   /**
@@ -108,7 +115,8 @@
     const shown = /** @type {HTMLElement} */ (stage.firstElementChild);
     const { clientWidth: width, clientHeight: height } = stage;
     const tall = image.naturalHeight / image.naturalWidth;
-    const parts = Math.round(tall * (width / height));
+    const wanted = Math.ceil((ENLARGED * image.naturalHeight) / height);
+    const parts = Math.min(wanted, Math.round(tall * (width / height))); // no wider than the slide
     if (!stage.querySelector(".slide-part")) {
       const scale = (image.getBoundingClientRect().height / deck.getScale()) / image.naturalHeight;
       if (parts < 2 || scale > READABLE) return;

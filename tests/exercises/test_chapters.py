@@ -24,13 +24,13 @@ JUDGED = [
     "book/why/before_attention",
     "book/why/attention",
     "book/why/why_self_attention",
+    "book/architecture/multi_head_attention",
     "book/architecture/embedding",
     "book/architecture/positions",
-    "book/architecture/masks",
-    "book/architecture/multi_head_attention",
     "book/architecture/layers",
     "book/architecture/post_or_pre",
     "book/architecture/encoder_decoder",
+    "book/architecture/masks",
     "book/architecture/model",
     "book/training/training",
     "book/translation/subwords",
@@ -44,6 +44,7 @@ JUDGED = [
     "book/findings/parsing",
     "book/findings/errata",
     "book/findings/since_2017",
+    "book/findings/iwslt",
 ]
 FEWEST, MOST = 4, 8
 SUMMONS = re.compile(r"\n\n\ncheck\((\w+)\)$")

@@ -334,6 +334,30 @@ def test_keys_stay_in_a_widget_until_one_leads_out(opened: OpenDeck) -> None:
 
 
 @pytest.mark.slow
+def test_a_key_magnifies_what_is_shown_part_by_part(opened: OpenDeck) -> None:
+    opened.slide(5)
+    page = opened.page
+    width = "document.querySelector('.present .tfw').getBoundingClientRect().width"
+    inside = """(() => {
+      const [stage, shown] = ['.slide-stage', '.slide-shown'].map((name) =>
+        document.querySelector(`.present ${name}`).getBoundingClientRect());
+      return [stage.left - shown.left, stage.top - shown.top].map((gap) => Math.round(gap));
+    })()"""
+    whole, corners = page.evaluate(width), []
+    for _ in range(4):
+        page.keyboard.press("m")
+        assert page.evaluate(width) == pytest.approx(2 * whole)
+        corners.append(tuple(page.evaluate(inside)))
+    assert len(set(corners)) == 4  # what lies left of and above the part that is seen
+    page.keyboard.press("m")
+    assert page.evaluate(width) == pytest.approx(whole)
+    page.keyboard.press("m")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(width) == pytest.approx(whole)
+
+
+@pytest.mark.slow
 def test_a_slide_that_grows_is_fitted_again(opened: OpenDeck) -> None:
     opened.slide(5)
     page = opened.page

@@ -1,6 +1,6 @@
 // @ts-check
-// Fits what a slide shows into what its words leave, keeps the keys of a widget in the widget, and says of
-// reveal's other views what they leave out for who listens to them.
+// Fits what a slide shows into what its words leave and magnifies it, keeps the keys of a widget in the
+// widget, and says of reveal's other views what they leave out for who listens to them.
 (() => {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const follow = () => {
@@ -238,16 +238,48 @@
     return opened;
   };
 
+  /** The next part of what is shown at twice its size; after the last one the whole again. */
+  function magnify() {
+    const stage = deck.getCurrentSlide().querySelector(".slide-stage");
+    const shown = /** @type {HTMLElement | undefined} */ (stage?.firstElementChild);
+    if (!shown?.childElementCount || stage.classList.contains("in-parts")) return;
+    shown.style.transform = "";
+    const box = shown.getBoundingClientRect();
+    const room = stage.getBoundingClientRect();
+    const ends = (/** @type {number} */ size, /** @type {number} */ most) =>
+      (2 * size > most ? ["0%", "100%"] : ["50%"]);
+    const parts = ends(box.height, room.height)
+      .flatMap((y) => ends(box.width, room.width).map((x) => `${x} ${y}`));
+    const next = (Number(shown.dataset.part ?? 0) + 1) % (parts.length + 1);
+    shown.dataset.part = String(next);
+    stage.classList.toggle("magnified", next > 0);
+    if (next) shown.style.transform = "scale(2)";
+    shown.style.transformOrigin = parts[next - 1] ?? "";
+  }
+
+  /** Whoever leaves a slide finds it whole again. */
+  function shrink() {
+    for (const stage of document.querySelectorAll(".slide-stage.magnified")) {
+      const shown = /** @type {HTMLElement} */ (stage.firstElementChild);
+      stage.classList.remove("magnified");
+      shown.style.transform = shown.style.transformOrigin = "";
+      delete shown.dataset.part;
+    }
+  }
+
   function start() {
+    deck.addKeyBinding({ keyCode: 77, key: "M", description: "Magnify, part by part" }, magnify);
     deck.configure({
       keyboardCondition: (/** @type {KeyboardEvent} */ event) =>
         !(/** @type {Element} */ (event.target).closest?.(".widget-place, .slide-stage:focus")),
     });
     settle(deck.getCurrentSlide());
   }
-  deck.on("slidechanged", (/** @type {any} */ event) => settle(event.currentSlide));
-  for (const event of ["fragmentshown", "fragmenthidden"]) {
-    deck.on(event, () => settle(deck.getCurrentSlide()));
+  for (const event of ["slidechanged", "fragmentshown", "fragmenthidden"]) {
+    deck.on(event, () => {
+      shrink();
+      settle(deck.getCurrentSlide());
+    });
   }
   if (deck.isReady()) start();
   else deck.on("ready", start);

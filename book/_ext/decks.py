@@ -239,7 +239,7 @@ def broken(line: str) -> str:
     """A line that is too long as several."""
     if IS_SENTENCE.match(line):
         return textwrap.fill(line, SENTENCE)
-    if len(line) > LONGEST and line.count("  ") > 3:
+    if len(line) > LONGEST and len(re.findall(r" {2,}", line)) > 3:
         return in_rows(re.split(r" {2,}", line))
     if len(line) > LONGEST:
         return textwrap.fill(line, SENTENCE, subsequent_indent="    ", break_on_hyphens=False)

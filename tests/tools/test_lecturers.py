@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 import torch
+import yaml
 
-from book._ext.slides import read_mark
+from book._ext.slides import Mark, read_mark
 from transformer import TransformerConfig
 from transformer.attention import MultiHeadAttention, scaled_dot_product_attention
 from transformer.decoding.beam import penalty
@@ -23,15 +24,33 @@ SESSION = re.compile(r"^\| \d+ \| (.*?) \|([\d +]*)\|", re.MULTILINE)
 COMMENT = re.compile(r"(?:^%.*\n)+", re.MULTILINE)
 
 
-def minutes_of(label: str) -> float:
-    """The minutes of a chapter's deck, by its marks."""
-    chapters = [path for path in ROOT.glob("book/*/*.md") if f"({label})=" in path.read_text()]
-    (chapter,) = chapters
+def slides_of(chapter: Path) -> list[Mark]:
+    """The marks with which the slides of a chapter begin."""
     comments = (
         "\n".join(line.removeprefix("%").strip() for line in comment.splitlines())
         for comment in COMMENT.findall(chapter.read_text())
     )
-    return sum(mark.minutes for mark in map(read_mark, comments) if mark)
+    return [mark for mark in map(read_mark, comments) if mark and mark.title]
+
+
+def minutes_of(label: str) -> float:
+    """The minutes of a chapter's deck, by its marks."""
+    chapters = [path for path in ROOT.glob("book/*/*.md") if f"({label})=" in path.read_text()]
+    (chapter,) = chapters
+    return sum(mark.minutes for mark in slides_of(chapter))
+
+
+def numbered_chapters() -> list[str]:
+    """The chapters that have a number, which are those that are lectured on."""
+    parts = yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"]
+    return [each["file"] for part in parts if part.get("numbered") for each in part["chapters"]]
+
+
+@pytest.mark.parametrize("chapter", numbered_chapters())
+def test_each_chapter_has_a_deck_for_an_hour_at_most(chapter: str) -> None:
+    slides = slides_of(ROOT / f"{chapter}.md")
+    assert 8 <= len(slides) <= 16
+    assert 30 <= sum(slide.minutes for slide in slides) <= 60
 
 
 def section(title: str) -> str:

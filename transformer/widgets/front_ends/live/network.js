@@ -3,6 +3,7 @@
 // for one sentence, with a cache. Vectors stand one behind the other in flat arrays.
 
 import { attend } from "./attention.js";
+import { rowOf } from "./product.js";
 
 /**
  * @typedef {import("./weights.js").Weights} Weights
@@ -27,9 +28,6 @@ function sinusoid(position, width) {
   }
   return row;
 }
-
-/** @param {import("./product.js").Matrix} matrix @param {number} i */
-const rowOf = ({ rows, stride, ins }, i) => rows.subarray(i * stride, i * stride + ins);
 
 /**
  * A model that can be run. Its methods are generators: at each `yield` the page may have its turn.

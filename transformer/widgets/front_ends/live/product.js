@@ -6,20 +6,28 @@ import { fromBase64 } from "./parts.js";
 
 // product.wat, assembled; a test holds the two together.
 const ASSEMBLED =
-  "AGFzbQEAAAABDQFgCX9/f39/f39/fwACEAEEcGFnZQZtZW1vcnkCAAEDAgEABwsBB3Byb2R1Y3QAAAq/AgG8AgMFfwR7" +
-  "AX0DQCADIAJqIQ0gACELIAYhCiABIQkDQCADIQz9DAAAAAAAAAAAAAAAAAAAAAAhDiAOIQ8gDiEQIA4hEQNAIA4gC/0A" +
-  "BAAgDP0ABAD95gH95AEhDiAPIAv9AAQQIAz9AAQQ/eYB/eQBIQ8gECAL/QAEICAM/QAEIP3mAf3kASEQIBEgC/0ABDAg" +
-  "DP0ABDD95gH95AEhESALQcAAaiELIAxBwABqIQwgDCANSQ0ACyAOIA/95AEgECAR/eQB/eQBIQ4gDv0fACAO/R8BkiAO" +
-  "/R8CIA79HwOSkiESIAUEQCASIAUqAgCSIRILIAgEQCASIAoqAgCSIRILIAogEjgCACAKIAdqIQogCUEBayEJIAkNAAsg" +
-  "DSEDIAUEQCAFQQRqIQULIAZBBGohBiAEQQFrIQQgBA0ACws=";
+  "AGFzbQEAAAABFgJgBXt/fX9/AGAKf39/f39/f39/fwACEAEEcGFnZQZtZW1vcnkCAAEDAwIAAQcLAQdwcm9kdWN0AAEKnwYC" +
+  "RQEBfSACIAD9HwAgAP0fAZIgAP0fAiAA/R8DkpKUIQUgAwRAIAUgAyoCAJIhBQsgBARAIAUgASoCAJIhBQsgASAFOAIAC9YF" +
+  "Awh/AX0LewNAIAMgAmohDSAEKgIAIRIgACEOIAchCyABIQoCQANAIApBBEkNASAOIAJBAnRqIQ8gDyACQQJ0aiEQIBAgAkEC" +
+  "dGohESADIQz9DAAAAAAAAAAAAAAAAAAAAAAhFiAWIRcgFiEYIBYhGSAWIRogFiEbIBYhHCAWIR0DQCAM/QEDACETIBP9pwH9" +
+  "+gEhFCAT/agB/foBIRUgFiAO/QAEACAU/eYB/eQBIRYgGiAO/QAEECAV/eYB/eQBIRogFyAP/QAEACAU/eYB/eQBIRcgGyAP" +
+  "/QAEECAV/eYB/eQBIRsgGCAQ/QAEACAU/eYB/eQBIRggHCAQ/QAEECAV/eYB/eQBIRwgGSAR/QAEACAU/eYB/eQBIRkgHSAR" +
+  "/QAEECAV/eYB/eQBIR0gDkEgaiEOIA9BIGohDyAQQSBqIRAgEUEgaiERIAxBCGohDCAMIA1JDQALIBYgGv3kASALIBIgBiAJ" +
+  "EAAgCyAIaiELIBcgG/3kASALIBIgBiAJEAAgCyAIaiELIBggHP3kASALIBIgBiAJEAAgCyAIaiELIBkgHf3kASALIBIgBiAJ" +
+  "EAAgCyAIaiELIBEhDiAKQQRrIQoMAAsLAkADQCAKRQ0BIAMhDP0MAAAAAAAAAAAAAAAAAAAAACEWIBYhFyAWIRggFiEZA0Ag" +
+  "DP0BAwAhEyAWIA79AAQAIBP9pwH9+gH95gH95AEhFiAXIA79AAQQIBP9qAH9+gH95gH95AEhFyAM/QEDCCETIBggDv0ABCAg" +
+  "E/2nAf36Af3mAf3kASEYIBkgDv0ABDAgE/2oAf36Af3mAf3kASEZIA5BwABqIQ4gDEEQaiEMIAwgDUkNAAsgFiAX/eQBIBgg" +
+  "Gf3kAf3kASALIBIgBiAJEAAgCyAIaiELIApBAWshCgwACwsgDSEDIARBBGohBCAGBEAgBkEEaiEGCyAHQQRqIQcgBUEBayEF" +
+  "IAUNAAsL";
 const LANES = 16; // floats that one round of the loop in product.wat takes
 const ROWS = 32; // so many vectors at once, at most
 // Multiply-adds between two pauses: some milliseconds, also on a phone.
 const AT_ONCE = { simd: 2 ** 23, plain: 2 ** 19 };
 
 /**
- * A matrix (outs, ins), its rows one behind the other, each filled up with zeros to `stride`.
- * @typedef {{outs: number, ins: number, stride: number, rows: Float32Array}} Matrix
+ * A matrix (outs, ins), as it is packed: its rows of whole numbers one behind the other, each filled
+ * up with zeros to `stride`, and the scale by which each row is multiplied (transformer/rounding.py).
+ * @typedef {{outs: number, ins: number, stride: number, rows: Int8Array, scales: Float32Array}} Matrix
  * @typedef {object} Engine where matrices live and products are computed
  * @property {"simd" | "plain"} kind
  * @property {(outs: number, ins: number) => Matrix} matrix an empty one
@@ -32,10 +40,17 @@ const AT_ONCE = { simd: 2 ** 23, plain: 2 ** 19 };
 /** @param {number} width */
 const filledUp = (width) => Math.ceil(width / LANES) * LANES;
 
+/** A row of a matrix, in the numbers that it stands for. @param {Matrix} matrix @param {number} o */
+export function rowOf({ rows, stride, ins, scales }, o) {
+  const row = new Float32Array(ins);
+  for (let i = 0; i < ins; i += 1) row[i] = rows[o * stride + i] * scales[o];
+  return row;
+}
+
 /**
  * The dot product of two stretches of n numbers. Four sums, since each addition waits for the one
  * before it.
- * @param {Float32Array} x @param {number} from @param {Float32Array} w @param {number} at
+ * @param {Float32Array} x @param {number} from @param {Int8Array} w @param {number} at
  * @param {number} n
  */
 function dot(x, from, w, at, n) {
@@ -58,13 +73,14 @@ function dot(x, from, w, at, n) {
 export function plainEngine() {
   return {
     kind: "plain",
-    matrix: (outs, ins) => ({ outs, ins, stride: ins, rows: new Float32Array(outs * ins) }),
-    *product(x, n, { outs, ins, rows }, bias, y, add) {
+    matrix: (outs, ins) => ({ outs, ins, stride: ins, rows: new Int8Array(outs * ins),
+      scales: new Float32Array(outs) }),
+    *product(x, n, { outs, ins, rows, scales }, bias, y, add) {
       let done = 0;
       for (let r = 0; r < n; r += 1) {
         const from = r * ins;
         for (let o = 0; o < outs; o += 1) {
-          const sum = dot(x, from, rows, o * ins, ins) + (bias ? bias[o] : 0);
+          const sum = dot(x, from, rows, o * ins, ins) * scales[o] + (bias ? bias[o] : 0);
           y[r * outs + o] = add ? y[r * outs + o] + sum : sum;
           done += ins;
           if (done > AT_ONCE.plain) {
@@ -84,17 +100,18 @@ export function plainEngine() {
  * @returns {Promise<Engine | null>}
  */
 export async function simdEngine(sizes) {
-  const floats = sizes.reduce((sum, { outs, ins }) => sum + outs * filledUp(ins), 0);
+  const whole = sizes.reduce((sum, { outs, ins }) => sum + outs * filledUp(ins), 0);
+  const scales = sizes.reduce((sum, { outs }) => sum + filledUp(outs), 0);
   const widest = filledUp(Math.max(...sizes.flatMap(({ outs, ins }) => [outs, ins])));
   const scratch = widest * (2 * ROWS + 1);
   try {
-    const pages = Math.ceil((4 * (LANES + floats + scratch)) / 65536);
+    const pages = Math.ceil((4 * (LANES + scratch + scales) + whole) / 65536);
     const memory = new WebAssembly.Memory({ initial: pages });
     const module = /** @type {BufferSource} */ (fromBase64(ASSEMBLED));
     const { instance } = await WebAssembly.instantiate(module, { page: { memory } });
     const multiply = /** @type {(...numbers: number[]) => void} */ (instance.exports.product);
     const all = new Float32Array(memory.buffer);
-    let free = LANES; // address 0 stands for "no bias"
+    let free = LANES; // in floats; address 0 stands for "no bias"
     const place = (/** @type {number} */ length) => {
       free += length;
       return free - length;
@@ -104,10 +121,12 @@ export async function simdEngine(sizes) {
       kind: "simd",
       matrix(outs, ins) {
         const stride = filledUp(ins);
-        const at = place(outs * stride);
-        return { outs, ins, stride, rows: all.subarray(at, at + outs * stride) };
+        const at = 4 * place((outs * stride) / 4);
+        const scalesAt = place(filledUp(outs));
+        return { outs, ins, stride, rows: new Int8Array(memory.buffer, at, outs * stride),
+          scales: all.subarray(scalesAt, scalesAt + outs) };
       },
-      *product(x, n, { outs, ins, stride, rows }, bias, y, add) {
+      *product(x, n, { outs, ins, stride, rows, scales }, bias, y, add) {
         const most = Math.max(1, Math.min(ROWS, Math.floor(AT_ONCE.simd / (outs * stride))));
         for (let r = 0; r < n; r += most) {
           const some = Math.min(most, n - r);
@@ -118,8 +137,8 @@ export async function simdEngine(sizes) {
           }
           if (bias) all.set(bias, biasAt);
           if (add) all.set(y.subarray(r * outs, (r + some) * outs), yAt);
-          multiply(4 * xAt, some, 4 * stride, rows.byteOffset, outs, bias ? 4 * biasAt : 0,
-            4 * yAt, 4 * outs, Number(add));
+          multiply(4 * xAt, some, stride, rows.byteOffset, scales.byteOffset, outs,
+            bias ? 4 * biasAt : 0, 4 * yAt, 4 * outs, Number(add));
           y.set(all.subarray(yAt, yAt + some * outs), r * outs);
           yield;
         }

@@ -14,9 +14,9 @@ import { BOS, EOS } from "./tokenizer.js";
 /** The logarithms of their softmax, in place. @param {Float32Array} logits */
 export function logSoftmax(logits) {
   let top = -Infinity;
-  for (const logit of logits) top = Math.max(top, logit);
+  for (let i = 0; i < logits.length; i += 1) if (logits[i] > top) top = logits[i];
   let sum = 0;
-  for (const logit of logits) sum += Math.exp(logit - top);
+  for (let i = 0; i < logits.length; i += 1) sum += Math.exp(logits[i] - top);
   const by = top + Math.log(sum);
   for (let i = 0; i < logits.length; i += 1) logits[i] -= by;
   return logits;

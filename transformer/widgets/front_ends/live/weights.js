@@ -3,7 +3,7 @@
 
 import { plainEngine, simdEngine } from "./product.js";
 
-const AT_ONCE = 2 ** 17; // weights that are read between two pauses
+const AT_ONCE = 2 ** 18; // weights that are read between two pauses
 
 /**
  * @typedef {object} Config the model's settings, as TransformerConfig has them
@@ -52,12 +52,10 @@ export async function weightsOf(bytes, pause, simd = true) {
       continue;
     }
     const matrix = engine.matrix(outs, ins);
-    const scale = floats(at, outs);
+    matrix.scales.set(floats(at, outs));
     const whole = new Int8Array(bytes.buffer, bytes.byteOffset + base + at + 4 * outs, outs * ins);
     for (let o = 0; o < outs; o += 1) {
-      for (let i = 0; i < ins; i += 1) {
-        matrix.rows[o * matrix.stride + i] = whole[o * ins + i] * scale[o];
-      }
+      matrix.rows.set(whole.subarray(o * ins, (o + 1) * ins), o * matrix.stride);
       done += ins;
       if (done > AT_ONCE) {
         done = 0;

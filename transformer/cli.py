@@ -13,6 +13,7 @@ from transformer.ablation import RESULTS, Sizes, chosen_rows, sweep
 from transformer.data.parallel import DataError, ParallelText, lines_of, read_lines
 from transformer.decoding import sample
 from transformer.devices import NotEnoughMemoryError
+from transformer.exercises.track.command import exercise
 from transformer.files import FileError
 from transformer.options import (
     DATA,
@@ -334,6 +335,9 @@ def ablate(
         _say("Stopped. The same command goes on from there.")
         raise typer.Exit(130) from None
     _say(f"{len(result['runs'])} runs are in {out / RESULTS}")
+
+
+app.command()(exercise)
 
 
 def _score(

@@ -1,0 +1,253 @@
+"""A Transformer of the reader's parts is ours: its outputs, gradients and searches, and it learns.
+
+The reader's part is played by functions that are made anew from the text of our solutions.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+import torch
+
+from tests.command_line import run
+from tests.exercises.right_ones import RIGHT_ONES
+from transformer import Transformer, TransformerConfig
+from transformer.cache import KeyValueCache
+from transformer.data.toy_german import toy_german
+from transformer.exercises import EXERCISES, solution
+from transformer.exercises.track import OwnTransformer, Parts, same_as_ours, train
+from transformer.exercises.track.files import files_in
+from transformer.exercises.track.folder import Track
+from transformer.exercises.track.model import build
+from transformer.exercises.track.parts import STANDS
+from transformer.exercises.track.proof import PROPERTIES
+from transformer.exercises.track.subwords import OwnSubwords
+from transformer.exercises.track.training import OwnTrainer, copying, translating
+from transformer.text.bpe import SPACE, apply_merges
+from transformer.training import Trainer
+
+CONFIG = TransformerConfig.tiny(src_vocab_size=20, norm="post", dropout=0.0)
+Function = Callable[..., Any]
+
+
+def readers(name: str) -> Function:
+    """A function as a reader may have written it: none of the module's own."""
+    names: dict[str, Any] = {}
+    exec(compile(str(solution(name)), f"<{name}>", "exec"), names)
+    function: Function = names[name]
+    return function
+
+
+@cache
+def all_of_them() -> Parts:
+    """The parts of a reader who has finished."""
+    return Parts({name: readers(name) for name in EXERCISES})
+
+
+def findings(parts: Parts) -> dict[str, bool]:
+    """What holds of a model of these parts, by the names of the properties."""
+    both = zip(PROPERTIES, same_as_ours(parts), strict=False)
+    return {holds.__name__: finding.holds for holds, finding in both}
+
+
+def counting(function: Function, calls: list[int]) -> Function:
+    def counted(*arguments: Any, **named: Any) -> Any:
+        calls.append(1)
+        return function(*arguments, **named)
+
+    return counted
+
+
+# Equality ------------------------------------------------------------------------------------
+
+
+def test_the_readers_model_gives_what_ours_gives() -> None:
+    assert set(findings(all_of_them()).values()) == {True}
+
+
+def test_our_solutions_stand_in_where_a_part_is_missing() -> None:
+    parts = Parts({"layer_norm": readers("layer_norm")})
+    assert set(findings(parts).values()) == {True}
+    first, second = parts.about()
+    assert first == f"1 of {len(STANDS)} parts are yours."
+    assert second.startswith("Ours stand in for softmax, ") and "layer_norm" not in second
+    assert Parts().about()[1] == "Ours stand in for all of them."
+    assert all_of_them().about() == [f"{len(STANDS)} of {len(STANDS)} parts are yours."]
+
+
+@pytest.mark.parametrize("name", STANDS)
+def test_each_part_is_called(name: str) -> None:
+    """Whoever takes its place unseen would be noticed."""
+    calls: list[int] = []
+    yours = {**all_of_them().yours, name: counting(readers(name), calls)}
+    assert set(findings(Parts(yours)).values()) == {True}
+    if name != "merge_pair":
+        assert findings(Parts({**yours, name: lambda *a, **k: 1 / 0})).values() != {True}
+    assert calls
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_other_right_answers_make_the_same_model(number: int) -> None:
+    names = [name for name in STANDS if number < len(RIGHT_ONES.get(name, ()))]
+    parts = Parts({name: RIGHT_ONES[name][number] for name in names})
+    assert set(findings(parts).values()) == {True}
+
+
+def everyone_sees_the_next(size: int) -> torch.Tensor:
+    return torch.ones(size, size, dtype=torch.bool).tril(1)
+
+
+def test_a_mask_that_leaks_is_found() -> None:
+    found = findings(Parts({"causal_mask": everyone_sees_the_next}))
+    assert not found["the_future"] and not found["the_outputs"]
+    assert found["the_padding"] and found["the_rates"]
+
+
+def test_a_part_that_raises_is_a_finding() -> None:
+    (finding, *_) = same_as_ours(Parts({"softmax": readers("softmax"), "residual": lambda: None}))
+    assert not finding.holds
+    assert "But it raises TypeError" in str(finding)
+
+
+def test_multi_head_attention_calls_the_readers_attention() -> None:
+    calls: list[int] = []
+    attention = counting(readers("scaled_dot_product_attention"), calls)
+    parts = Parts(
+        {
+            "multi_head_attention": readers("multi_head_attention"),
+            "scaled_dot_product_attention": attention,
+        }
+    )
+    build(CONFIG, parts).encode(torch.tensor([[4, 5]]))
+    assert len(calls) == CONFIG.n_layers
+
+
+def test_weights_fit_from_one_to_the_other() -> None:
+    own = build(CONFIG, all_of_them(), seed=3)
+    torch.manual_seed(3)
+    ours = Transformer(CONFIG)
+    assert own.state_dict().keys() == ours.state_dict().keys()
+    for name, weights in ours.state_dict().items():
+        assert torch.equal(weights, own.state_dict()[name])
+
+
+@pytest.mark.parametrize("settings", [{"norm": "pre"}, {"positions": "learned"}])
+def test_another_model_than_the_papers_is_refused(settings: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="the exercises build the paper's model"):
+        OwnTransformer(replace(CONFIG, **settings), Parts())
+
+
+def test_a_cache_is_refused_by_the_readers_decoder() -> None:
+    layer = build(CONFIG, Parts()).decoder.layers[0]
+    x = torch.zeros(1, 1, CONFIG.d_model)
+    with pytest.raises(ValueError, match="use_cache=False"):
+        layer(x, x, caches=KeyValueCache(1).layers[0])
+
+
+def test_parts_keep_what_passes_and_no_more() -> None:
+    parts = Parts()
+    assert parts.check(readers("residual"))
+    assert [*parts.yours] == ["residual"]
+    assert not parts.check(lambda x, sublayer, norm, dropout: x, "residual")
+    assert not parts.yours
+    assert len(parts) == len(EXERCISES) == len([*parts])
+
+
+def test_words_are_cut_by_the_readers_merges() -> None:
+    calls: list[int] = []
+    parts = Parts({"merge_pair": counting(readers("merge_pair"), calls)})
+    tokenizer = OwnSubwords.learn("ab ab abc bc bc", 3, parts)
+    ids = tokenizer.encode("abc ab")
+    assert tokenizer.decode([1, *ids, 2]) == "abc ab"
+    assert tuple(tokenizer.spell(f"{SPACE}abc")) == apply_merges(f"{SPACE}abc", tokenizer.merges)
+    assert tokenizer.pieces(ids)[0] == SPACE + "ab"
+    assert '"merges"' in tokenizer.to_json()
+    assert calls
+
+
+# Training ------------------------------------------------------------------------------------
+
+
+def test_the_readers_loss_and_rate_train_as_ours_do() -> None:
+    task = copying(all_of_them())
+    task = replace(task, training=replace(task.training, steps=3, log_every=1))
+    own = OwnTrainer(build(task.config, all_of_them()), task, show_progress=False)
+    torch.manual_seed(0)
+    ours = Trainer(
+        Transformer(task.config), task.pairs, task.training, device="cpu", show_progress=False
+    )
+    for one, other in zip(own.train(), ours.train(), strict=True):
+        assert one["loss"] == pytest.approx(other["loss"], rel=1e-4)
+        assert one["rate"] == pytest.approx(other["rate"])
+    assert isinstance(own.model, OwnTransformer)
+
+
+def test_a_training_of_another_name_is_refused() -> None:
+    with pytest.raises(ValueError, match="choose one of copy, toy"):
+        train("poems")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory):
+    """The folder of a reader who has written all of it."""
+    folder = tmp_path_factory.mktemp("track") / "mine"
+    track = Track.open(folder)
+    for name, path in files_in(folder).items():
+        path.write_text(str(solution(name)))
+        assert track.check(name)
+    return folder
+
+
+@pytest.mark.slow
+def test_one_command_trains_the_readers_model_and_it_copies_all(finished, monkeypatch) -> None:
+    monkeypatch.setenv("TRANSFORMER_SCALE", "cpu")
+    done = run("exercise", str(finished), "--train", "copy")
+    assert done.returncode == 0, done.stderr
+    assert f"{len(STANDS)} of {len(STANDS)} parts are yours." in done.stdout
+    assert done.stdout.count("✓") == len(PROPERTIES) + 1 and "✗" not in done.stdout
+    assert "✓ Copied whole: 1,000 of 1,000 sequences it has never seen" in done.stdout
+    assert "write the same for 10 of the first 10" in done.stdout
+
+
+@pytest.mark.slow
+def test_the_readers_model_translates_toy_german(monkeypatch) -> None:
+    """A smaller model than the command trains, for fewer steps."""
+    monkeypatch.setattr(
+        "transformer.exercises.track.training.toy_german", lambda n_train: toy_german(30_000)
+    )
+    task = translating(all_of_them())
+    small = replace(task.config, d_model=64, d_ff=256, n_heads=4)
+    task = replace(task, config=small, training=replace(task.training, steps=700))
+    said: list[str] = []
+    trained = train("toy", all_of_them(), task=task, say=said.append, show_progress=False)
+    assert trained.right > 0.5 * trained.total
+    text = task.splits["test_combinations"]
+    assert trained.translator.tokenizer.decode(task.tokenizer.encode(text.target[0]))
+    assert any(line.startswith("✓ Translated exactly: ") for line in said)
+    assert f"{trained.examples[0][0]} -> {trained.examples[0][1]}" in said[2]
+
+
+@pytest.mark.slow
+def test_training_shows_a_mask_that_leaks() -> None:
+    """The loss is better than it can be, and hardly anything is copied."""
+    leaking = Parts({**all_of_them().yours, "causal_mask": everyone_sees_the_next})
+    task = copying(leaking)
+    task = replace(task, training=replace(task.training, steps=100))
+    said: list[str] = []
+    trained = train("copy", leaking, task=task, say=said.append, show_progress=False)
+    assert trained.right < 100
+
+
+def test_the_command_says_what_ours_stands_in_for(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("TRANSFORMER_SCALE", "smoke")
+    folder = tmp_path / "mine"
+    run("exercise", str(folder))
+    files_in(folder)["softmax"].write_text(str(solution("softmax")))
+    run("exercise", str(folder))
+    done = run("exercise", str(folder), "--train", "copy")
+    assert done.returncode == 0, done.stderr
+    assert f"1 of {len(STANDS)} parts are yours." in done.stdout
+    assert "Ours stand in for scaled_dot_product_attention, split_heads" in done.stdout
+    assert "of 1,000 sequences it has never seen" in done.stdout

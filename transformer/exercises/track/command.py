@@ -1,0 +1,117 @@
+"""`python -m transformer exercise`: the track on the command line."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from transformer.exercises.catalogue import EXERCISES
+from transformer.exercises.checking import UnknownExerciseError, find
+from transformer.exercises.help import solution
+from transformer.exercises.track.folder import Track, TrackError
+from transformer.exercises.track.proof import same_as_ours
+from transformer.exercises.track.training import TRAINS, train
+from transformer.exercises.track.watch import listing, once, watch
+from transformer.terminal import printable_lines
+
+FOLDER = Path("my_transformer")
+
+
+def exercise(
+    folder: Annotated[Path, typer.Argument(help="Made where there is none.")] = FOLDER,
+    name: Annotated[
+        str | None, typer.Option(help="Of which exercise; the one that is next by default.")
+    ] = None,
+    hint: Annotated[bool, typer.Option("--hint", help="Give the next hint.")] = False,
+    ours: Annotated[bool, typer.Option("--solution", help="Show our solution.")] = False,
+    reset: Annotated[
+        bool, typer.Option("--reset", help="Put the skeleton back; what you wrote is kept.")
+    ] = False,
+    only_list: Annotated[bool, typer.Option("--list", help="Say what is reached.")] = False,
+    just_once: Annotated[
+        bool, typer.Option("--once", help="Check and end, without watching; 1 if it is wrong.")
+    ] = False,
+    on: Annotated[
+        str | None,
+        typer.Option("--train", metavar="|".join(TRAINS), help="Train a model of your parts."),
+    ] = None,
+) -> None:
+    """Build the Transformer yourself, function by function, each checked as you save it.
+
+    The folder gets a file for each exercise, in the book's order. Nothing that you wrote is ever
+    overwritten. At the end your functions stand in our Transformer, which --train trains; where one
+    is missing, ours stands in.
+    """
+    if sum([hint, ours, reset, only_list, just_once, on is not None]) > 1:
+        raise typer.BadParameter(
+            "give one of --hint, --solution, --reset, --list, --once and --train"
+        )
+    if name is not None and not (hint or ours or reset):
+        raise typer.BadParameter("--name is for --hint, --solution and --reset")
+    if on is not None and on not in TRAINS:
+        raise typer.BadParameter(f"--train takes one of {', '.join(TRAINS)}, not {on}")
+    track = Track.open(folder)
+    if hint or ours or reset:
+        _help(track, _chosen(track, name), hint=hint, ours=ours)
+    elif only_list:
+        _say("\n".join(listing(track)))
+    elif on is not None:
+        _train(track, on)
+    elif just_once or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        if not once(track, _say):
+            raise typer.Exit(1)
+    else:
+        _watch(track)
+
+
+def _chosen(track: Track, name: str | None) -> str:
+    if name is not None:
+        try:
+            return find(name).name
+        except UnknownExerciseError as error:
+            raise typer.BadParameter(str(error)) from None
+    if track.current is None:
+        raise TrackError("all exercises pass; say which one is meant with --name")
+    return track.current.name
+
+
+def _help(track: Track, name: str, *, hint: bool, ours: bool) -> None:
+    if hint:
+        _say(track.hint(name))
+    elif ours:
+        _say(str(solution(name)).rstrip())
+    else:
+        backup = track.reset(name)
+        _say(f"{track.path(name)} is the skeleton again.")
+        if backup is not None:
+            _say(f"What you wrote is in {backup}")
+
+
+def _watch(track: Track) -> None:
+    try:
+        watch(track, _say)
+    except KeyboardInterrupt:
+        _say("")
+    _say(f"{track.done} of {len(EXERCISES)} pass. The same command goes on from there.")
+
+
+def _train(track: Track, on: str) -> None:
+    parts = track.parts()
+    for line in parts.about():
+        _say(line)
+    _say("\nYour parts, beside ours:")
+    for finding in same_as_ours(parts):
+        _say(f"{finding}")
+    _say("")
+    try:
+        train(on, parts, say=_say)
+    except KeyboardInterrupt:
+        _say("Stopped.")
+        raise typer.Exit(130) from None
+
+
+def _say(text: str) -> None:
+    """At once: whoever waits for the next line may be a program."""
+    typer.echo(printable_lines(text))
+    sys.stdout.flush()

@@ -24,6 +24,7 @@ import yaml
 
 from book._ext.main_line import main_line
 from tools.durations import RECORDED, Durations
+from tools.track_notebook import PAGE, track_notebook
 from transformer.exercises import find
 from transformer.exercises.help import effort, effort_line
 
@@ -332,6 +333,10 @@ def write_notebooks(
         path = out / chapter.relative_to(root / "book").with_suffix(".ipynb")
         path.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(to_notebook(chapter, converter, install), path)
+        written.append(path)
+    if (root / f"{PAGE}.md").exists():  # small books of tests have no track
+        path = out / f"{Path(PAGE).name}.ipynb"
+        nbformat.write(track_notebook(root, site, install), path)
         written.append(path)
     for old, new in config.get("sphinx", {}).get("config", {}).get("moved_pages", {}).items():
         if (source := out / f"{new.removeprefix('book/')}.ipynb") in written:

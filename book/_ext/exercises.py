@@ -2,7 +2,8 @@
 
 - {effort} names an exercise, and becomes how difficult it is and how long it takes; without a name
   it says both itself, as `:difficulty:` and `:minutes:`;
-- {hints} names one, and becomes its hints, each folded. Other hints are dropdowns in the source.
+- {hints} names one, and becomes its hints, each folded. Other hints are dropdowns in the source;
+- {track} becomes the table of all of them, {track-notebook} the address of their notebook.
 """
 
 import inspect
@@ -12,6 +13,8 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+
+from book._ext.house import colab_address
 
 
 def exercise_of(directive: SphinxDirective) -> Any:
@@ -74,8 +77,43 @@ class Hints(SphinxDirective):
         return self.parse_text_to_nodes(text)
 
 
+class TrackTable(SphinxDirective):
+    """All exercises in the track's order, each with its chapter, and what they take together."""
+
+    def run(self) -> list[nodes.Node]:
+        """A table, and a sentence."""
+        from transformer.exercises import EXERCISES
+        from transformer.exercises.help import stars
+
+        rows = ["| | function | what | chapter | difficulty | minutes |", "|" + " --- |" * 6]
+        for number, (name, exercise) in enumerate(EXERCISES.items(), 1):
+            self.env.note_dependency(inspect.getfile(exercise.mistakes[0].answer))
+            chapter = f"{{doc}}`/book/{exercise.chapter}`"
+            cells = [str(number), f"`{name}`", exercise.title, chapter]
+            cells += [stars(exercise.difficulty), str(exercise.minutes)]
+            rows.append(f"| {' | '.join(cells)} |")
+        minutes = sum(exercise.minutes for exercise in EXERCISES.values())
+        total = f"{len(EXERCISES)} functions; about {round(minutes / 60)} hours for all of them."
+        return self.parse_text_to_nodes("\n".join([*rows, "", total]))
+
+
+class TrackNotebook(SphinxDirective):
+    """Where the track's notebook is, in Colab."""
+
+    def run(self) -> list[nodes.Node]:
+        """A link."""
+        config = self.env.config
+        address = colab_address(config.html_theme_options["repository_url"])
+        page = self.env.docname.removeprefix("book/")
+        url = f"{address}/blob/{config.notebooks_branch}/notebooks/{page}.ipynb"
+        link = nodes.reference("", "Open it in Colab", refuri=url)
+        return [nodes.paragraph("", "", link, nodes.Text("."))]
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connects the extension to Sphinx."""
     app.add_directive("effort", Effort)
     app.add_directive("hints", Hints)
+    app.add_directive("track", TrackTable)
+    app.add_directive("track-notebook", TrackNotebook)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

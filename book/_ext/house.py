@@ -67,6 +67,12 @@ def depart_citation(self: HTML5Translator, node: nodes.citation) -> None:
         self.body.append("</div>\n")
 
 
+def colab_address(repository: str) -> str:
+    """Of a repository on GitHub, in Colab."""
+    colab = "https://colab.research.google.com/github/"
+    return repository.removeprefix("https://").replace("github.com/", colab)
+
+
 def add_buttons(
     app: Sphinx,
     pagename: str,
@@ -80,19 +86,20 @@ def add_buttons(
         for button in context.get("header_buttons", [])
         if button.get("label") not in ("download-buttons", "fullscreen-button")
     ]
-    if app.builder.name == "html" and app.env.metadata.get(pagename, {}).get("kernelspec"):
+    metadata = app.env.metadata.get(pagename, {})
+    chapter = metadata.get("kernelspec")
+    if app.builder.name == "html" and (chapter or metadata.get("notebook")):
         source = app.env.doc2path(pagename, base=False).removeprefix("book/")
         notebook = pagename.removeprefix("book/") + ".ipynb"
-        repository = app.config.html_theme_options["repository_url"].removeprefix("https://")
         branch = app.config.notebooks_branch
-        colab = repository.replace("github.com/", "https://colab.research.google.com/github/")
+        colab = colab_address(app.config.html_theme_options["repository_url"])
         buttons += [
             {
                 "type": "link",
                 "url": f"{colab}/blob/{branch}/notebooks/{notebook}",
                 "icon": "fas fa-play",
                 "text": "Colab",
-                "tooltip": "Run this chapter in Colab",
+                "tooltip": "Run this chapter in Colab" if chapter else "Open the notebook in Colab",
                 "label": "colab-button",
             },
             {
@@ -100,9 +107,12 @@ def add_buttons(
                 "url": "../" * pagename.count("/") + f"notebooks/{notebook}",
                 "icon": "fas fa-download",
                 "text": ".ipynb",
-                "tooltip": "Download this chapter as a notebook",
+                "tooltip": "Download this chapter as a notebook" if chapter else "Download it",
                 "label": "notebook-button",
             },
+        ]
+    if app.builder.name == "html" and chapter:
+        buttons += [
             {
                 "type": "link",
                 "url": f"{app.config.own_jupyterlab}/lab/tree/{source}?factory={FACTORY}",

@@ -85,15 +85,17 @@ class TrackTable(SphinxDirective):
         from transformer.exercises import EXERCISES
         from transformer.exercises.help import stars
 
-        rows = ["| | function | what | chapter | difficulty | minutes |", "|" + " --- |" * 6]
+        rows = ["| | what | chapter | effort |", "|" + " --- |" * 4]
         for number, (name, exercise) in enumerate(EXERCISES.items(), 1):
-            self.env.note_dependency(inspect.getfile(exercise.mistakes[0].answer))
+            answer = inspect.unwrap(exercise.mistakes[0].answer)
+            self.env.note_dependency(inspect.getfile(answer))
             chapter = f"{{doc}}`/book/{exercise.chapter}`"
-            cells = [str(number), f"`{name}`", exercise.title, chapter]
-            cells += [stars(exercise.difficulty), str(exercise.minutes)]
+            effort = f"{stars(exercise.difficulty)} {exercise.minutes} min"
+            cells = [str(number), f"{exercise.title}: `{name}`", chapter, effort]
             rows.append(f"| {' | '.join(cells)} |")
         minutes = sum(exercise.minutes for exercise in EXERCISES.values())
-        total = f"{len(EXERCISES)} functions; about {round(minutes / 60)} hours for all of them."
+        hours = f"about {round(minutes / 60)} hours for all of them"
+        total = f"{len(EXERCISES)} functions; {hours}. The circles are the difficulty."
         return self.parse_text_to_nodes("\n".join([*rows, "", total]))
 
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from book._ext.exercises import Effort, Hints, exercise_of
+from book._ext.exercises import Effort, Hints, TrackTable, exercise_of
+from book._ext.house import colab_address
 from transformer.exercises import EXERCISES
 
 
@@ -67,3 +68,26 @@ def test_the_page_is_made_anew_when_the_exercise_changes() -> None:
 def test_a_name_that_nobody_knows_is_an_error() -> None:
     with pytest.raises(ValueError, match="did you mean softmax"):
         directive(Hints, "sofmax").run()
+
+
+def test_the_track_is_a_table_of_all_exercises() -> None:
+    made = object.__new__(TrackTable)
+    noted: list[str] = []
+    env = SimpleNamespace(note_dependency=noted.append)
+    made.state = SimpleNamespace(document=SimpleNamespace(settings=SimpleNamespace(env=env)))
+    made.parse_text_to_nodes = lambda text: [text]
+    (text,) = made.run()
+    rows = [line for line in text.splitlines() if line.startswith("| ")][2:]
+    assert len(rows) == len(EXERCISES)
+    first = EXERCISES["softmax"]
+    assert rows[0] == (
+        f"| 1 | {first.title}: `softmax` | {{doc}}`/book/{first.chapter}` | "
+        f"●○○ {first.minutes} min |"
+    )
+    assert f"{len(EXERCISES)} functions; about " in text
+    assert {path.rsplit("/", 2)[1] for path in noted} == {"catalogue"}
+
+
+def test_a_repository_has_an_address_in_colab() -> None:
+    address = colab_address("https://github.com/someone/book")
+    assert address == "https://colab.research.google.com/github/someone/book"

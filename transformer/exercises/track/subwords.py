@@ -37,9 +37,9 @@ class OwnSubwords:
 
     def spell(self, word: str) -> list[str]:
         """The pieces of a word, which begins with ▁."""
-        pieces = list(word)
+        pieces, merge = list(word), self.parts["merge_pair"]
         for pair in self.merges:
-            pieces = list(self.parts["merge_pair"](pieces, pair))
+            pieces = list(merge(pieces, pair))
         return pieces
 
     def encode(self, text: str) -> list[int]:

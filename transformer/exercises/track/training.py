@@ -8,7 +8,7 @@ from typing import Any
 from torch import Tensor
 
 from transformer.data.toy_german import toy_german
-from transformer.decoding import EXTRA_LENGTH, greedy_search
+from transformer.decoding import greedy_search
 from transformer.exercises.track.model import OwnTransformer, build
 from transformer.exercises.track.parts import Parts
 from transformer.exercises.track.search import beam, greedy
@@ -20,8 +20,7 @@ from transformer.training import Trainer, linear_cooldown
 from transformer.training.loss import ModelWithLoss
 from transformer.translation import Translator
 
-MOST_JUDGED = 1000  # sentences of the test
-FEW = 10  # of them that are written one by one, by the reader's own searches
+MORE = 10  # tokens than the source has are written one by one, at most
 Say = Callable[[str], Any]
 
 
@@ -83,7 +82,6 @@ TOY = Recipe(
     model={"d_model": 128, "d_ff": 512, "n_heads": 8, "dropout": 0.0, "norm": "post"},
     training={"max_tokens": 1024, "warmup": 200, "factor": 0.5, "cooldown": 0.6, "clip": 1.0},
 )
-N_MERGES = 600
 
 
 def translating(parts: Parts) -> Task:
@@ -91,7 +89,7 @@ def translating(parts: Parts) -> Task:
     corpus = toy_german(n_train=scaled(smoke=2_000, cpu=60_000))
     lines = [(" ".join(pair.source), " ".join(pair.target)) for pair in corpus.train]
     text = "\n".join(line for pair in lines for line in pair)
-    tokenizer = OwnSubwords.learn(text, N_MERGES, parts)
+    tokenizer = OwnSubwords.learn(text, scaled(smoke=30, cpu=600), parts)
     pairs = [(tokenizer.encode(source), tokenizer.encode(target)) for source, target in lines]
     steps = scaled(smoke=20, cpu=1500)
     splits = toy_german_splits(corpus)
@@ -141,7 +139,8 @@ def train(
 def judge(translator: Translator, task: Task) -> Trained:
     """Let the model write the sources of the first split, many side by side."""
     text = next(iter(task.splits.values()))
-    sources, targets = text.source[:MOST_JUDGED], text.target[:MOST_JUDGED]
+    n = scaled(smoke=20, cpu=1000)
+    sources, targets = text.source[:n], text.target[:n]
     search = partial(greedy_search, use_cache=False)
     outputs = [found[0][0] for found in translator.search(sources, search)]
     right = sum(map(str.__eq__, outputs, targets))
@@ -152,10 +151,11 @@ def judge(translator: Translator, task: Task) -> Trained:
 def one_by_one(model: OwnTransformer, task: Task) -> Iterator[str]:
     """What the reader's searches make of a few sources, and what the heads look at."""
     text = next(iter(task.splits.values()))
-    sources = [[*task.tokenizer.encode(line), EOS_ID] for line in text.source[:FEW]]
+    few = text.source[: scaled(smoke=2, cpu=10)]
+    sources = [[*task.tokenizer.encode(line), EOS_ID] for line in few]
     same = 0
     for source in sources:
-        limits = {"bos_id": BOS_ID, "eos_id": EOS_ID, "max_len": len(source) + EXTRA_LENGTH}
+        limits = {"bos_id": BOS_ID, "eos_id": EOS_ID, "max_len": len(source) + MORE}
         same += greedy(model, source, **limits) == beam(model, source, **limits).tokens
     yield f"Greedy search and a beam of 4 write the same for {same} of the first {len(sources)}."
     if task.name == "copy":

@@ -150,14 +150,16 @@ def judge(translator: Translator, task: Task) -> Trained:
 
 def one_by_one(model: OwnTransformer, task: Task) -> Iterator[str]:
     """What the reader's searches make of a few sources, and what the heads look at."""
-    text = next(iter(task.splits.values()))
-    few = text.source[: scaled(smoke=2, cpu=10)]
-    sources = [[*task.tokenizer.encode(line), EOS_ID] for line in few]
-    same = 0
-    for source in sources:
+    text, n = next(iter(task.splits.values())), scaled(smoke=2, cpu=10)
+    right = {"your greedy search": 0, "a beam of 4 around your beam_step": 0}
+    for line, target in zip(text.source[:n], text.target[:n], strict=True):
+        source = [*task.tokenizer.encode(line), EOS_ID]
         limits = {"bos_id": BOS_ID, "eos_id": EOS_ID, "max_len": len(source) + MORE}
-        same += greedy(model, source, **limits) == beam(model, source, **limits).tokens
-    yield f"Greedy search and a beam of 4 write the same for {same} of the first {len(sources)}."
+        outputs = greedy(model, source, **limits), beam(model, source, **limits).tokens
+        for search, output in zip(right, outputs, strict=True):
+            right[search] += task.tokenizer.decode(output) == target
+    counts = (f"{search} writes {count}" for search, count in right.items())
+    yield f"Of {n}, one by one, exactly right: {'; '.join(counts)}."
     if task.name == "copy":
         share = on_the_diagonal(Translator(model, task.tokenizer), text.source[0])
         yield f"The best head puts {share:.0%} of its weight on the symbol that is to be copied."

@@ -157,10 +157,13 @@ def talks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(corpora, "fetch_talks", no_network)
     cells = jupytext.read(ROOT / f"{ASKED}.md").cells
-    (begin,) = (i for i, cell in enumerate(cells) if "### Your own run" in cell.source)
+    begin, end = (
+        next(i for i, cell in enumerate(cells) if heading in cell.source)
+        for heading in ("### Your own run", "## Exercises")
+    )
     before, found = (
         [cell.source for cell in part if cell.cell_type == "code"]
-        for part in (cells[:begin], cells[begin:])
+        for part in (cells[:begin], cells[begin:end])
     )
     return [before[0], *found]
 

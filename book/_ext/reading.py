@@ -123,7 +123,7 @@ def mark_second_readings(app: Sphinx, doctree: nodes.document) -> None:
 
 
 # The words that unfold a cell, by its tag.
-FOLDS = {"check": "The test", "judge": "How your answer is judged"}
+FOLDS = {"check": "The test", "judge": "How your answer is judged (gives it away)"}
 
 
 def name_folds(app: Sphinx, doctree: nodes.document) -> None:

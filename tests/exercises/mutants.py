@@ -93,16 +93,21 @@ def mutants_of(function: Callable[..., Any]) -> Iterator[Mutant]:
     for argument in plain.args.args:
         argument.annotation = None
     plain.body = plain.body[1:]  # without the docstring
-    original, seen = ast.unparse(plain), set[str]()
-    for changed in variants(plain):
-        text = ast.unparse(ast.fix_missing_locations(changed))
-        if text == original or text in seen:
-            continue
-        seen.add(text)
+    for change, text in programs_of(plain):
         names = dict(vars(module))
         names[SAME] = lambda x: x
         exec(compile(text, f"<mutant of {function.__name__}>", "exec"), names)
-        yield Mutant(function.__name__, difference(original, text), names[function.__name__])
+        yield Mutant(function.__name__, change, names[function.__name__])
+
+
+def programs_of(definition: ast.FunctionDef) -> Iterator[tuple[str, str]]:
+    """What was exchanged, and the program that has come of it, for each mutant."""
+    original, seen = ast.unparse(definition), set[str]()
+    for changed in variants(definition):
+        text = ast.unparse(ast.fix_missing_locations(changed))
+        if text != original and text not in seen:
+            seen.add(text)
+            yield difference(original, text), text
 
 
 def difference(original: str, text: str) -> str:

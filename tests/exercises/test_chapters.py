@@ -19,35 +19,6 @@ CELLS = [
     if "skeleton" in cell.metadata.get("tags", [])
 ]
 # Chapters of which every exercise is judged, and has effort, hints and an executed solution.
-JUDGED = [
-    "book/why/one_sentence",
-    "book/why/before_attention",
-    "book/why/attention",
-    "book/why/why_self_attention",
-    "book/architecture/multi_head_attention",
-    "book/architecture/embedding",
-    "book/architecture/positions",
-    "book/architecture/layers",
-    "book/architecture/post_or_pre",
-    "book/architecture/encoder_decoder",
-    "book/architecture/masks",
-    "book/architecture/model",
-    "book/training/copy_task",
-    "book/training/training",
-    "book/translation/first_translation",
-    "book/translation/subwords",
-    "book/translation/decoding",
-    "book/translation/evaluation",
-    "book/translation/heads",
-    "book/translation/paper_figures",
-    "book/training/scaling",
-    "book/findings/results",
-    "book/findings/ablations",
-    "book/findings/parsing",
-    "book/findings/errata",
-    "book/findings/since_2017",
-    "book/findings/iwslt",
-]
 FEWEST, MOST = 4, 8
 SUMMONS = re.compile(r"\n\n\ncheck\((\w+)\)$")
 
@@ -82,7 +53,7 @@ def test_every_exercise_names_a_chapter_of_the_book() -> None:
     assert {f"book/{exercise.chapter}" for exercise in EXERCISES.values()} <= set(CHAPTERS)
 
 
-@pytest.mark.parametrize("chapter", JUDGED)
+@pytest.mark.parametrize("chapter", CHAPTERS)
 def test_a_chapter_has_four_to_eight_exercises(chapter: str) -> None:
     assert FEWEST <= len(exercises_of(chapter)) <= MOST
     labels = [exercise.label for exercise in exercises_of(chapter)]
@@ -91,7 +62,7 @@ def test_a_chapter_has_four_to_eight_exercises(chapter: str) -> None:
 
 @pytest.mark.parametrize(
     ("chapter", "number"),
-    [(chapter, i) for chapter in JUDGED for i in range(len(exercises_of(chapter)))],
+    [(chapter, i) for chapter in CHAPTERS for i in range(len(exercises_of(chapter)))],
 )
 def test_an_exercise_says_its_effort_helps_judges_and_proves_its_solution(
     chapter: str, number: int
@@ -101,7 +72,7 @@ def test_an_exercise_says_its_effort_helps_judges_and_proves_its_solution(
     assert not lacking, f"{chapter}, {exercise.label} lacks {lacking}"
 
 
-@pytest.mark.parametrize("chapter", JUDGED)
+@pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_exercise_of_the_catalogue_is_in_its_chapter(chapter: str) -> None:
     named = {e.name for e in EXERCISES.values() if f"book/{e.chapter}" == chapter}
     asked = {found[1] for c, source in CELLS if c == chapter and (found := SUMMONS.search(source))}

@@ -164,7 +164,7 @@ def read_until(terminal: int, words: str) -> str:
 
 
 @pytest.mark.slow
-def test_in_a_terminal_it_watches_until_it_is_interrupted_or_killed(terminal) -> None:
+def test_in_a_terminal_it_watches_until_it_is_interrupted(terminal) -> None:
     process, shown, folder = terminal
     read_until(shown, "Save the file and it is checked.")
     files_in(folder)[FIRST].write_text(str(solution(FIRST)))

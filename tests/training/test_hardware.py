@@ -118,13 +118,14 @@ def test_the_shared_model_is_compiled_and_not_the_compiled_model_shared(monkeypa
 
     monkeypatch.setattr(Workers, "wrap", wrap)
     monkeypatch.setattr(torch, "compile", compile_)
-    monkeypatch.setattr(torch._dynamo.config, "suppress_errors", False)
-    asked_for = trainer_on_a_gpu(monkeypatch, compile=True)
-    assert order == ["share ModelWithLoss", "compile Sequential {'dynamic': True}"]
-    assert asked_for.loader.multiple == 8
-    assert not torch._dynamo.config.suppress_errors  # who asked for it is told why it fails
-    assert trainer_on_a_gpu(monkeypatch, steps=WORTH_COMPILING).compiled
-    assert torch._dynamo.config.suppress_errors
+    # What `monkeypatch` puts back there is hidden from then on.
+    with torch._dynamo.config.patch(suppress_errors=False):
+        asked_for = trainer_on_a_gpu(monkeypatch, compile=True)
+        assert order == ["share ModelWithLoss", "compile Sequential {'dynamic': True}"]
+        assert asked_for.loader.multiple == 8
+        assert not torch._dynamo.config.suppress_errors  # who asked for it is told why it fails
+        assert trainer_on_a_gpu(monkeypatch, steps=WORTH_COMPILING).compiled
+        assert torch._dynamo.config.suppress_errors
 
 
 # A step never waits --------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import os
 import pty
+import select
 import signal
 import subprocess
 import sys
@@ -146,7 +147,10 @@ def terminal(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], int, Pat
     """The command, in a process of its own, with a terminal."""
     folder, (ours, its) = tmp_path / "mine", pty.openpty()
     command = [sys.executable, "-m", "transformer", "exercise", str(folder)]
+    # Whoever runs the tests in the background may have them ignore what Ctrl-C sends.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(command, stdin=its, stdout=its, stderr=its, start_new_session=True)
+    signal.signal(signal.SIGINT, before)
     os.close(its)
     yield process, ours, folder
     process.kill()
@@ -158,7 +162,8 @@ def read_until(terminal: int, words: str) -> str:
     """What the terminal shows, up to these words."""
     text, until = "", time.monotonic() + 300
     while words not in text:
-        assert time.monotonic() < until, text
+        left = until - time.monotonic()
+        assert select.select([terminal], [], [], max(0, left))[0], text
         text += os.read(terminal, 4096).decode(errors="replace")
     return text
 

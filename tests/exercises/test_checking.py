@@ -1,7 +1,9 @@
 """What check says of right answers, of each known mistake, and of answers that are none."""
 
+import math
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,10 @@ import torch
 from tests.exercises.right_ones import RIGHT_ONES
 from transformer import attention, embedding, masks
 from transformer.exercises import EXERCISES, check
+from transformer.exercises.answers import equal
 from transformer.exercises.cases import cases, ways
+from transformer.exercises.catalogue.findings import both_sides_count_alike
+from transformer.exercises.exercise import Case
 from transformer.exercises.inputs import LEVELS, Draw
 from transformer.exercises.solutions import embedding as embedding_solutions
 from transformer.exercises.solutions import masks as mask_solutions
@@ -167,6 +172,23 @@ def test_an_exception_is_quoted_with_its_line() -> None:
 
     says(leaves, "SystemExit")
     says(interrupts, "KeyboardInterrupt")
+
+
+def test_nan_in_the_place_of_a_number_is_named() -> None:
+    def bracketing_f1(proposed, wanted):
+        right = EXERCISES["bracketing_f1"].solution(proposed, wanted)
+        return math.nan if not sum(map(len, proposed)) else right
+
+    assert says(bracketing_f1, "gives NaN", "0/0", name="bracketing_f1")
+    assert equal((math.nan, 1.0), (math.nan, 1.0), 1e-6)
+    assert not equal(math.nan, 1.0, 1e-6)
+
+
+def test_f1_that_is_nan_both_ways_is_no_fault_of_the_exchange() -> None:
+    wanted = [[("NP", 0, 1)]]
+    case = Case({"proposed": [[]], "wanted": wanted}, math.nan, 0.0, lambda **changed: math.nan)
+    assert both_sides_count_alike(case) is None
+    assert both_sides_count_alike(replace(case, answer=1.0))
 
 
 def test_nan_is_named() -> None:

@@ -2,6 +2,7 @@
 
 import math
 import time
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -18,6 +19,7 @@ from transformer.exercises import compare, compare_function, judge
         (0.5, 0.5),
         ("1/2", 0.5),
         (Fraction(1, 2), 0.5),
+        (Decimal("0.5"), 0.5),
         (torch.tensor(0.5), 0.5),
         (np.float32(0.5), 0.5),
         (0.333, 1 / 3),
@@ -32,6 +34,12 @@ from transformer.exercises import compare, compare_function, judge
         (np.eye(2), torch.eye(2)),
         ([[True, False]], torch.tensor([[True, False]])),
         ([2, 1, 1], {1, 2}),
+        (torch.tensor([2, 1]), {1, 2}),
+        (np.array([2, 1]), {1, 2}),
+        ([torch.tensor(2), torch.tensor(1)], {1, 2}),
+        (torch.tensor([False, True, True]).nonzero().tolist(), {1, 2}),
+        ([[1, 2], [3, 4]], {(1, 2), (3, 4)}),
+        (torch.tensor([[1, 2], [3, 4]]), {(1, 2), (3, 4)}),
         ({"a": 0.3333, "b": (1, "x")}, {"a": 1 / 3, "b": (1, "x")}),
         (math.nan, math.nan),
         (slice(1), slice(1)),
@@ -82,6 +90,10 @@ def test_a_right_answer_passes_in_each_of_its_forms(answer: Any, expected: Any) 
         (3, (1, 2), "Your answer is an int; it should be 2 things."),
         ({1, 2, 3}, {1, 2}, "Your answer has 3, which does not belong there."),
         ([1], {1, 2}, "Your answer is right as far as it goes, but lacks 1 more."),
+        ([[1, 2]], {(1, 2), (3, 4)}, "Your answer is right as far as it goes, but lacks 1 more."),
+        ([[2, 1]], {(1, 2)}, "Your answer has [2, 1], which does not belong there."),
+        ([{1: 2}], {1}, "Your answer has {1: 2}, which does not belong there."),
+        (torch.tensor([True, False]), {0, 1}, "Your answer has True, which does not belong there."),
         ("12", {1, 2}, "Your answer is a str; it should be a set or a list."),
         ([1], {"a": 1}, "Your answer is a list; it should be a dictionary."),
         ({"b": 1}, {"a": 1}, "Your answer has the key 'b', which does not belong there."),
@@ -109,11 +121,34 @@ def test_a_slip_that_is_right_is_refused_whatever_the_answer() -> None:
         compare(None, 49, slips={"Wrong.": 49})
 
 
-@pytest.mark.parametrize("answer", [None, ..., (1, None)])
+@pytest.mark.parametrize("right", [3.6e16, 4 * 10**16, 37.5])
+def test_an_explicit_tolerance_holds_for_whole_numbers_too(right: float) -> None:
+    slips = {"That is half.": right / 2}
+    for share in (0.85, 1, 1.15):
+        assert compare(share * right, right, tolerance=0.2, slips=slips).passed
+    assert not compare(0.75 * right, right, tolerance=0.2, slips=slips).passed
+    assert compare(0.45 * right, right, tolerance=0.2, slips=slips).mistake == "That is half."
+    with pytest.raises(ValueError, match="is the right answer"):
+        compare(None, right, tolerance=0.2, slips={"That is near.": 0.9 * right})
+
+
+@pytest.mark.parametrize("answer", [None, ..., (None, ...)])
 def test_what_is_not_there_is_neither_right_nor_wrong(answer: Any) -> None:
     assert not compare(answer, 1, name="your number").written
     assert repr(compare(answer, 1, name="your number")).startswith("○ Nothing is here yet")
     assert not judge(answer, {"Wrong.": lambda *a: True}).written
+
+
+def test_a_part_that_is_missing_is_not_called_nothing() -> None:
+    def skeleton(x): ...
+
+    said = "One part of your pair is still missing."
+    assert compare((1, None), (1, 2), name="your pair").sentence == said
+    result = judge((doubled, skeleton), {"Wrong.": lambda a, b: True}, name="your pair")
+    assert result.sentence == said
+    assert not result.written
+    result = compare((..., 1, None), (1, 1, 1), name="your list")
+    assert result.sentence == "2 parts of your list are still missing."
 
 
 def doubled(x: list[int]) -> list[int]:
@@ -224,6 +259,24 @@ def test_several_answers_are_handed_over_apart() -> None:
     faults = {"They are equal.": lambda a, b: a == b}
     assert judge((1, 1), faults).sentence == "They are equal."
     assert judge((1, 2), faults).passed
+
+
+def test_a_tuple_is_one_answer_to_a_fault_of_one_argument() -> None:
+    faults = {"They are three.": lambda merges: len(merges) != 3}
+    assert judge(("th", "the", "he"), faults).passed
+    assert judge(("th", "the"), faults).sentence == "They are three."
+    assert not judge(None, faults, examples=[("th", "the")]).written
+    mixed = {**faults, "The first is the last.": lambda a, *others, by=0: a == others[-1 - by]}
+    assert judge((1, 2, 1), mixed).sentence == "The first is the last."
+
+
+@pytest.mark.parametrize("answer", ["2.83", Decimal("2.83"), "283/100"])
+def test_a_number_written_as_text_is_judged_as_the_number(answer: Any) -> None:
+    faults = {"That is 2.": lambda x: abs(x - 2) < 0.1, "Another.": lambda x: abs(x - 2.83) > 0.1}
+    assert judge(answer, faults).passed
+    assert judge("2", faults).sentence == "That is 2."
+    assert judge((answer, 2), {"The first is less.": lambda a, b: a - b < 0.0}).passed
+    assert judge("2", {"It is a number.": lambda text: text.isdigit()}).mistake
 
 
 def test_an_answer_that_breaks_the_check_gets_a_sentence_too() -> None:

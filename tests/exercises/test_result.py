@@ -56,6 +56,16 @@ def test_text_is_escaped() -> None:
     assert "&lt;b&gt;" in check(raises, "softmax")._repr_html_()
 
 
+def test_emphasis_and_code_are_set_in_a_notebook_and_text_stays_as_it_is() -> None:
+    sentence = "A *single* head, `a * b < c`, not `x *= 2`."
+    result = Result("heads", False, sentence, seen="The *mean*, f(*a, *b) and 2*d*n, a ** b ** c.")
+    html = result._repr_html_()
+    code = "<code>a * b &lt; c</code>, not <code>x *= 2</code>"
+    assert f"A <em>single</em> head, {code}." in html
+    assert "The <em>mean</em>, f(*a, *b) and 2*d*n, a ** b ** c.</p>" in html
+    assert repr(result).startswith(f"✗ {sentence}")
+
+
 def test_a_right_answer_says_what_was_shown_and_draws_nothing() -> None:
     result = check(EXERCISES["softmax"].solution)
     assert result

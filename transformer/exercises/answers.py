@@ -134,7 +134,8 @@ def equal(one: Any, other: Any, tolerance: float) -> bool:
             return torch.equal(one, other)
         return torch.allclose(one, other, rtol=tolerance, atol=tolerance / 10, equal_nan=True)
     if isinstance(one, float | int | np.number) and isinstance(other, float | int | np.number):
-        return math.isclose(one, other, rel_tol=tolerance, abs_tol=1e-12)
+        both_nan = math.isnan(one) and math.isnan(other)
+        return both_nan or math.isclose(one, other, rel_tol=tolerance, abs_tol=1e-12)
     return type(one) is type(other) and bool(one == other)
 
 

@@ -3,10 +3,12 @@
 import difflib
 import functools
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -227,7 +229,7 @@ class Check:
     def is_a_number(self, case: Case) -> str | None:
         """Nothing is NaN where it should be a number."""
         for answer, target in zip(parts_of(case.answer), parts_of(case.target), strict=False):
-            if isinstance(answer, Tensor) and (answer.isnan() & ~target.isnan()).any():
+            if _has_nan(answer, target):
                 return (
                     f"{self.exercise.name} gives NaN, which comes of 0/0, of infinity less "
                     f"infinity or of the root of a negative number."
@@ -309,6 +311,14 @@ class Check:
         if e.differentiable:
             shown.append("the same gradients")
         return Result(e.name, True, f"{e.name} is right.", shown=tuple(shown))
+
+
+def _has_nan(answer: Any, target: Any) -> bool:
+    """Whether there is NaN where the target has a number."""
+    if isinstance(answer, Tensor):
+        return bool((answer.isnan() & ~target.isnan()).any())
+    is_float = isinstance(answer, float | np.floating)
+    return is_float and math.isnan(answer) and not math.isnan(target)
 
 
 def first_line(function: Callable[..., Any]) -> str:

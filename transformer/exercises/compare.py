@@ -7,12 +7,13 @@ says in a sentence what is wrong.
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from itertools import combinations
 from typing import Any
 
 from transformer.exercises.answers import changed
 from transformer.exercises.cases import copied
-from transformer.exercises.differences import difference
+from transformer.exercises.differences import Tolerance, as_number, difference
 from transformer.exercises.faults import (
     ChangedError,
     error_sentence,
@@ -34,7 +35,7 @@ def compare(
     *,
     slips: Mapping[str, Any] = NO_SLIPS,
     name: str = "your answer",
-    tolerance: float = THREE_DIGITS,
+    tolerance: float | None = None,
 ) -> Result:
     """Say whether a value is the right one, and if not, what is wrong, without giving it away.
 
@@ -44,8 +45,8 @@ def compare(
         expected: a number, a truth value, a text, a tensor, or a list, tuple, set or dict of such.
         slips: what typical slips give, each under the sentence that says which slip it is.
         name: what the answer is called in a sentence.
-        tolerance: the relative difference that is put down to rounding; a whole number has to be
-            met exactly.
+        tolerance: the relative difference that is put down to rounding. Without one that is what
+            three digits leave open, and a whole number has to be met exactly.
 
     Returns:
         A `Result`, which a notebook shows; `passed` says it in a word.
@@ -53,20 +54,20 @@ def compare(
     Raises:
         ValueError: a slip cannot be told from the right answer, or from another slip.
     """
+    near = Tolerance(THREE_DIGITS) if tolerance is None else Tolerance(tolerance, tolerance)
     for sentence, slip in slips.items():
-        if not difference(slip, expected, name, tolerance):
+        if not difference(slip, expected, name, near):
             raise ValueError(f"this slip is the right answer: {sentence!r}")
     for (sentence, one), (also, other) in combinations(slips.items(), 2):
-        if not difference(other, one, name, tolerance):
+        if not difference(other, one, name, near):
             raise ValueError(f"these slips give the same answer: {sentence!r} and {also!r}")
-    if any(part is None or part is ... for part in _parts(answer)):
-        said = f"Nothing is here yet: put {name} in its place."
+    if said := _nothing(_parts(answer), name):
         return Result(name, False, said, written=False)
-    fault = difference(answer, expected, name, tolerance)
+    fault = difference(answer, expected, name, near)
     if not fault:
         return Result(name, True, f"{name[0].upper()}{name[1:]} is right.")
     for sentence, slip in slips.items():
-        if not difference(answer, slip, name, tolerance):
+        if not difference(answer, slip, name, near):
             return Result(name, False, sentence, mistake=sentence)
     return Result(name, False, f"{fault[0].upper()}{fault[1:]}.")
 
@@ -123,7 +124,7 @@ def compare_function(
         if said := _fault(function, name, names, outcome, guard):
             return Result(name, False, said, inputs=given, printed=printed)
         one, other = outcome.value, target.value
-        if fault := difference(one, other, "the result", tolerance, reveal=True):
+        if fault := difference(one, other, "the result", Tolerance(tolerance), reveal=True):
             said = f"Called as below, {name} is wrong: {fault}."
             pair = {"answer": one, "target": other}
             return Result(name, False, said, inputs=given, printed=printed, **pair)
@@ -145,8 +146,8 @@ def judge(
         answer: the reader's, a value or a function. None or ..., also as one in a tuple of several,
             and a function whose body is three dots say that there is none yet.
         faults: what may be wrong, the most telling first: under the sentence that says so a
-            function of the answer that is true where it is so. A tuple is handed over as several
-            arguments.
+            function of the answer that is true where it is so. To a function of several arguments
+            a tuple is handed over as these.
         examples: for each fault, in their order, a wrong answer that is to get just its sentence,
             or None. They are tried where no answer is there, as it is when the book is built.
         name: what the answer is called in a sentence.
@@ -160,31 +161,72 @@ def judge(
             them than faults.
     """
     parts = _parts(answer)
-    if any(part is None or part is ... or (callable(part) and unwritten(part)) for part in parts):
+    if missing := _nothing(parts, name):
         for sentence, example in zip(faults, examples, strict=bool(examples)):
-            said = _judged(_parts(example), faults, name, seconds).sentence
+            said = _judged(example, faults, name, seconds).sentence
             if example is not None and said != sentence:
                 raise ValueError(f"the example of {sentence!r} is answered by {said!r}")
-        return Result(name, False, f"Nothing is here yet: put {name} in its place.", written=False)
-    return _judged(parts, faults, name, seconds)
+        return Result(name, False, missing, written=False)
+    return _judged(answer, faults, name, seconds)
 
 
 def _judged(
-    parts: Sequence[Any], faults: Mapping[str, Callable[..., bool]], name: str, seconds: float
+    answer: Any, faults: Mapping[str, Callable[..., bool]], name: str, seconds: float
 ) -> Result:
     """The first fault of an answer that is there."""
+    parts, in_numbers = _parts(answer), _in_numbers(answer)
     with guarded(seconds, MEMORY) as guard:
         for sentence, is_so in faults.items():
-            outcome = guard.call(is_so, *parts)
+            handed = (answer,) if _takes_one(is_so) else parts
+            outcome = guard.call(is_so, *handed)
             if outcome.stopped:
                 return Result(name, False, stopped_sentence(name, outcome, guard))
+            if isinstance(outcome.error, TypeError) and in_numbers is not None:
+                break
             if outcome.error is not None:
                 line = next((part for part in parts if callable(part)), is_so)
                 said = error_sentence(name, outcome.error, line, "as the exercise names it")
                 return Result(name, False, said[0].upper() + said[1:])
             if outcome.value:
                 return Result(name, False, sentence, mistake=sentence)
-    return Result(name, True, f"{name[0].upper()}{name[1:]} is right.")
+        else:
+            return Result(name, True, f"{name[0].upper()}{name[1:]} is right.")
+    return _judged(in_numbers, faults, name, seconds)
+
+
+def _in_numbers(answer: Any) -> Any:
+    """An answer with its texts and decimals that are numbers as these; None if it has none."""
+    parts = _parts(answer)
+    numbers = [as_number(each) if isinstance(each, str | Decimal) else None for each in parts]
+    if all(each is None for each in numbers):
+        return None
+    pairs = zip(parts, numbers, strict=True)
+    plain = tuple(part if number is None else number for part, number in pairs)
+    return plain if isinstance(answer, tuple) else plain[0]
+
+
+def _takes_one(function: Callable[..., Any]) -> bool:
+    """Whether a function takes one argument, those that have a default left out."""
+    try:
+        every = inspect.signature(function).parameters.values()
+    except ValueError:  # some built-in functions have none
+        return False
+    several = any(each.kind is each.VAR_POSITIONAL for each in every)
+    return not several and [each.default for each in every].count(inspect.Parameter.empty) == 1
+
+
+def _nothing(parts: Sequence[Any], name: str) -> str:
+    """That an answer, or a part of it, is not there yet; "" if everything is."""
+    n_missing = sum(map(_is_empty, parts))
+    if 0 < n_missing < len(parts):
+        one = n_missing == 1
+        some = "One part" if one else f"{n_missing} parts"
+        return f"{some} of {name} {'is' if one else 'are'} still missing."
+    return f"Nothing is here yet: put {name} in its place." if n_missing else ""
+
+
+def _is_empty(part: Any) -> bool:
+    return part is None or part is ... or (callable(part) and unwritten(part))
 
 
 def _parts(answer: Any) -> tuple[Any, ...]:
@@ -236,7 +278,7 @@ def _tried(function: Callable[..., Any], arguments: Sequence[Any]) -> Outcome:
 def _same(one: Outcome, other: Outcome, tolerance: float) -> bool:
     if one.stopped or one.error is not None or other.error is not None:
         return not one.stopped and repr(one.error) == repr(other.error)
-    return not difference(one.value, other.value, "", tolerance)
+    return not difference(one.value, other.value, "", Tolerance(tolerance))
 
 
 def _all_same(some: Sequence[Outcome], others: Sequence[Outcome], tolerance: float) -> bool:

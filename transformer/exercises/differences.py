@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Mapping, Sequence, Set
+from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -12,16 +13,30 @@ from torch import Tensor
 from transformer.exercises.answers import is_plain, number
 
 POWERS = 12  # of ten, by which an answer may be off and its digits still be called right
+NUMBERS = int | float | Fraction | Decimal | np.number
+EXACT = 1e-9  # relative; nothing but the rounding of a double
+
+
+class Tolerance(NamedTuple):
+    """The relative difference that is put down to rounding.
+
+    Attributes:
+        relative: of numbers in general.
+        whole: where the right number is a whole one.
+    """
+
+    relative: float
+    whole: float = EXACT
 
 
 def difference(
-    answer: Any, expected: Any, what: str, tolerance: float, *, reveal: bool = False
+    answer: Any, expected: Any, what: str, tolerance: Tolerance, *, reveal: bool = False
 ) -> str:
     """In what an answer differs from the right one, as a clause; "" if in nothing.
 
     Args:
         what: the answer's name.
-        tolerance: as in `compare`.
+        tolerance: up to where two numbers are the same.
         reveal: whether the clause may say what is right.
     """
     if isinstance(expected, Tensor):
@@ -39,7 +54,7 @@ def difference(
         return f"{what} is {bool(answer)}, and should be {bool(expected)}" if wrong else ""
     if isinstance(expected, int | float | np.number):
         whole = isinstance(expected, int) or (not reveal and float(expected).is_integer())
-        near = 1e-9 if whole else tolerance
+        near = tolerance.whole if whole else tolerance.relative
         return _of_numbers(answer, float(expected), what, near, reveal)
     if isinstance(expected, str):
         if not isinstance(answer, str):
@@ -51,7 +66,7 @@ def difference(
 
 
 def _of_numbers(answer: Any, expected: float, what: str, near: float, reveal: bool) -> str:
-    value = _number(answer)
+    value = as_number(answer)
     if value is None:
         return f"{what} is {_kind(answer)}; it should be a number"
 
@@ -71,7 +86,9 @@ def _of_numbers(answer: Any, expected: float, what: str, near: float, reveal: bo
     return f"{what} is {number(value)}, which is too {'large' if value > expected else 'small'}"
 
 
-def _of_tensors(answer: Any, expected: Tensor, what: str, tolerance: float, reveal: bool) -> str:
+def _of_tensors(
+    answer: Any, expected: Tensor, what: str, tolerance: Tolerance, reveal: bool
+) -> str:
     if not isinstance(answer, Tensor):
         try:
             answer = torch.as_tensor(answer)
@@ -84,7 +101,8 @@ def _of_tensors(answer: Any, expected: Tensor, what: str, tolerance: float, reve
     if (answer.dtype == torch.bool) != (expected.dtype == torch.bool):
         return f"{what} holds {_content(answer)}; it should hold {_content(expected)}"
     one, other = answer.detach().double(), expected.detach().double()
-    close = torch.isclose(one, other, tolerance, tolerance / 10, equal_nan=True)
+    near = tolerance.relative
+    close = torch.isclose(one, other, near, near / 10, equal_nan=True)
     if close.all():
         return ""
     index = tuple((~close).nonzero()[0].tolist())
@@ -94,11 +112,11 @@ def _of_tensors(answer: Any, expected: Tensor, what: str, tolerance: float, reve
     wrong, wanted = one[index].item(), other[index].item()
     if expected.dtype == torch.bool:
         return f"{entry} is {bool(wrong)}, and should be {bool(wanted)}{share}"
-    return _of_numbers(wrong, wanted, entry, tolerance / 10, reveal) + share
+    return _of_numbers(wrong, wanted, entry, near / 10, reveal) + share
 
 
 def _of_lists(
-    answer: Any, expected: Sequence[Any], what: str, tolerance: float, reveal: bool
+    answer: Any, expected: Sequence[Any], what: str, tolerance: Tolerance, reveal: bool
 ) -> str:
     if isinstance(answer, Tensor | np.ndarray) and answer.ndim:
         answer = answer.tolist()
@@ -115,7 +133,7 @@ def _of_lists(
 
 
 def _of_mappings(
-    answer: Any, expected: Mapping[Any, Any], what: str, tolerance: float, reveal: bool
+    answer: Any, expected: Mapping[Any, Any], what: str, tolerance: Tolerance, reveal: bool
 ) -> str:
     if not isinstance(answer, Mapping):
         return f"{what} is {_kind(answer)}; it should be a dictionary"
@@ -130,12 +148,35 @@ def _of_mappings(
 
 
 def _of_sets(answer: Any, expected: Set[Any], what: str) -> str:
+    if isinstance(answer, Tensor | np.ndarray) and answer.ndim:
+        answer = answer.tolist()
     if isinstance(answer, str) or not isinstance(answer, Set | list | tuple):
         return f"{what} is {_kind(answer)}; it should be a set or a list"
-    if more := [each for each in answer if each not in expected]:
-        return f"{what} has {more[0]!r}, which does not belong there"
-    missing = len(expected) - len(set(answer))
+    elements = [_element(each) for each in answer]
+    if not any(isinstance(each, tuple) for each in expected):  # `nonzero()` gives [[0], [1]]
+        elements = [e[0] if isinstance(e, tuple) and len(e) == 1 else e for e in elements]
+    for each, given in zip(elements, answer, strict=True):
+        if not _belongs(each, expected):
+            return f"{what} has {given!r}, which does not belong there"
+    missing = len(expected) - len(set(elements))
     return f"{what} is right as far as it goes, but lacks {missing} more" if missing else ""
+
+
+def _element(value: Any) -> Any:
+    """What may be in a set as it would be there: a list as a tuple, a tensor as its numbers."""
+    value = _item(value)
+    if isinstance(value, Tensor | np.ndarray):
+        value = value.tolist()
+    return tuple(map(_element, value)) if isinstance(value, list | tuple) else value
+
+
+def _belongs(value: Any, expected: Set[Any]) -> bool:
+    """Whether a set has an element; True is not 1 here."""
+    try:
+        found = value in expected
+    except TypeError:  # it cannot be in any set
+        return False
+    return found and (not isinstance(value, bool) or any(each is value for each in expected))
 
 
 def _item(value: Any) -> Any:
@@ -147,15 +188,15 @@ def _item(value: Any) -> Any:
     return value
 
 
-def _number(value: Any) -> float | None:
+def as_number(value: Any) -> float | None:
     """Any kind of number, "1/2" included; None for what is none."""
     value = _item(value)
     if isinstance(value, str):
         try:
             return float(Fraction(value.strip()))
-        except (ValueError, ZeroDivisionError):
+        except (ValueError, ZeroDivisionError, OverflowError):
             return None
-    if isinstance(value, bool) or not isinstance(value, int | float | Fraction | np.number):
+    if isinstance(value, bool) or not isinstance(value, NUMBERS):
         return None
     return None if isinstance(value, np.complexfloating) else float(value)
 

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -15,6 +16,8 @@ from transformer.exercises.answers import is_plain, number
 
 MOST_NUMBERS = 60  # of a tensor that is written out
 MOST_LINES = 12  # of what the function has printed
+# `code`, or *emphasis*; a star in the middle of a product, or before an argument, is none of these.
+MARKED = re.compile(r"`([^`]+)`|(?<![\w*)\]])\*(?![\s*])([^*`]*[^*`\s])\*(?![\w*(\[])")
 MUTED = "color:var(--pst-color-text-muted, #666)"
 
 
@@ -115,7 +118,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         """For a notebook: the sentence, the picture, and folded the numbers."""
-        first, *others = (escape(line) for line in self.lines)
+        first, *others = (marked(line) for line in self.lines)
         parts = [f"<p><strong>{first}</strong></p>", *(f"<p>{line}</p>" for line in others)]
         if not self.passed and (picture := self._picture()):
             parts.append(picture)
@@ -158,6 +161,16 @@ class Result:
         alt = escape(self.seen or self.sentence)
         source = f'src="data:image/png;base64,{data}"'
         return f'<img {source} alt="{alt}" style="max-width:100%;height:auto;background:white">'
+
+
+def marked(text: str) -> str:
+    """A sentence as HTML: `code` and *emphasis* as such, and whatever else it holds as it is."""
+
+    def element(match: re.Match[str]) -> str:
+        code, emphasis = match.groups()
+        return f"<em>{emphasis}</em>" if code is None else f"<code>{code}</code>"
+
+    return MARKED.sub(element, escape(text))
 
 
 def matrix(tensor: Tensor, index: tuple[int, ...]) -> np.ndarray:

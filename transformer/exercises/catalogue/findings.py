@@ -275,7 +275,8 @@ def both_sides_count_alike(case: Case) -> str | None:
     """Exchanged, both sides give the same."""
     i = case.inputs
     found = case.call(proposed=i["wanted"], wanted=i["proposed"])
-    if math.isclose(found, case.answer, rel_tol=1e-6, abs_tol=1e-9):
+    both_nan = math.isnan(found) and math.isnan(case.answer)
+    if both_nan or math.isclose(found, case.answer, rel_tol=1e-6, abs_tol=1e-9):
         return None
     return (
         f"Exchanged, proposed and wanted give {number(float(found))} in the place of "

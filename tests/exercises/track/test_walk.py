@@ -8,6 +8,7 @@ import pytest
 
 from tests.command_line import run
 from transformer.exercises import EXERCISES, skeleton, solution
+from transformer.exercises.track import command
 from transformer.exercises.track.files import files_in
 
 SOFTMAX = "01_softmax.py"
@@ -88,7 +89,19 @@ def test_a_mistake_gets_its_sentence_and_opens_nothing(folder: Path, text: str) 
 
 def test_a_file_that_is_no_text_gets_a_sentence(folder: Path) -> None:
     (folder / SOFTMAX).write_bytes(b"# \xff\n")
-    assert f"{SOFTMAX} is no text in UTF-8" in once(folder).stdout
+    assert f"{SOFTMAX} is not text in UTF-8" in once(folder).stdout
+    (folder / SOFTMAX).write_text(solved("softmax"), encoding="utf-8-sig")  # as Notepad may
+    assert "✓ softmax is right." in once(folder).stdout
+
+
+def test_what_nobody_has_checked_is_checked_before_the_training(folder: Path, monkeypatch) -> None:
+    monkeypatch.setattr(command, "same_as_ours", lambda parts: [])
+    monkeypatch.setattr(command, "train", lambda *arguments, **settings: None)
+    (folder / SOFTMAX).write_text(solved("softmax"))
+    (folder / "03_split_heads.py").write_text("def split_heads(x, n_heads):\n    return x\n")
+    said = once(folder, "--train", "copy").stdout
+    assert said.startswith("03_split_heads.py does not pass, so ours stands in: ")
+    assert "softmax does not" not in said and "1 of " in said
 
 
 def test_what_passed_and_was_changed_is_checked_again(folder: Path) -> None:
@@ -126,7 +139,7 @@ def test_hints_come_one_after_another_and_the_solution_is_ours(folder: Path) -> 
     for number in [*range(len(hints)), len(hints) - 1]:
         said = once(folder, "--hint").stdout
         assert said.startswith(f"Hint {number + 1} of {len(hints)} for softmax: {hints[number]}")
-    assert "That was the last one; --solution shows ours." in said
+    assert "That was the last one; --solution --name softmax shows ours." in said
     assert once(folder, "--hint", "--name", "residual").stdout.startswith("Hint 1 of")
     assert once(folder, "--solution").stdout == str(solution("softmax"))
     assert (folder / SOFTMAX).read_text().endswith("    ...\n")

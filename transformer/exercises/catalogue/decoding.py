@@ -251,6 +251,7 @@ BEAM = Exercise(
         "vocab.",
     ),
     returns=("the sums", "the prefixes", "the tokens"),
+    differentiable=False,
     properties=(best_first, sums_of_a_prefix_and_a_token),
     sizes={"beam": (2, 3, 5), "vocab": (3, 5, 8)},
     values={

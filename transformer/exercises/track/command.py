@@ -19,16 +19,16 @@ FOLDER = Path("my_transformer")
 
 
 def exercise(
-    folder: Annotated[Path, typer.Argument(help="Made where there is none.")] = FOLDER,
+    folder: Annotated[Path, typer.Argument(help="Created if it does not exist.")] = FOLDER,
     name: Annotated[
-        str | None, typer.Option(help="Of which exercise; the one that is next by default.")
+        str | None, typer.Option(help="Which exercise; the next one by default.")
     ] = None,
     hint: Annotated[bool, typer.Option("--hint", help="Give the next hint.")] = False,
     ours: Annotated[bool, typer.Option("--solution", help="Show our solution.")] = False,
     reset: Annotated[
         bool, typer.Option("--reset", help="Put the skeleton back; what you wrote is kept.")
     ] = False,
-    only_list: Annotated[bool, typer.Option("--list", help="Say what is reached.")] = False,
+    only_list: Annotated[bool, typer.Option("--list", help="Show your progress.")] = False,
     just_once: Annotated[
         bool, typer.Option("--once", help="Check and end, without watching; 1 if it is wrong.")
     ] = False,
@@ -59,7 +59,10 @@ def exercise(
     elif on is not None:
         _train(track, on)
     elif just_once or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        if not once(track, _say):
+        fine = once(track, _say)
+        if not just_once:
+            _say("\nThis is not a terminal, so nothing is watched: run the command again to check.")
+        if not fine:
             raise typer.Exit(1)
     else:
         _watch(track)
@@ -93,10 +96,16 @@ def _watch(track: Track) -> None:
         watch(track, _say)
     except KeyboardInterrupt:
         _say("")
-    _say(f"{track.done} of {len(EXERCISES)} pass. The same command goes on from there.")
+    if track.current is not None:
+        _say(f"{track.done} of {len(EXERCISES)} pass. The same command goes on from there.")
 
 
 def _train(track: Track, on: str) -> None:
+    for name in EXERCISES:  # what was written or changed, and not checked since
+        if track.written(name) and not track.passed(name):
+            result = track.check(name)
+            if not result.passed:
+                _say(f"{track.path(name).name} does not pass, so ours stands in: {result.sentence}")
     parts = track.parts()
     for line in parts.about():
         _say(line)

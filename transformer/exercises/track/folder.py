@@ -184,7 +184,11 @@ class Track:
         number = min(max(given, 0), len(hints) - 1)
         self.progress.hints[name] = number + 1
         self.save()
-        last = "\nThat was the last one; --solution shows ours." if number + 1 == len(hints) else ""
+        last = (
+            f"\nThat was the last one; --solution --name {name} shows ours."
+            if number + 1 == len(hints)
+            else ""
+        )
         return f"Hint {number + 1} of {len(hints)} for {name}: {hints[number]}{last}"
 
     def reset(self, name: str) -> Path | None:

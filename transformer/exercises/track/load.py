@@ -48,9 +48,9 @@ def load(path: Path, exercise: Exercise, guard: Guard) -> Callable[..., Any]:
 
 def _text(path: Path) -> str:
     try:
-        return read_limited(path, LARGEST).decode("utf-8")
+        return read_limited(path, LARGEST).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise LoadError(f"{path.name} is no text in UTF-8: save it as UTF-8.") from error
+        raise LoadError(f"{path.name} is not text in UTF-8: save it as UTF-8.") from error
     except FileError as error:
         raise LoadError(str(error)) from error
     except OSError as error:

@@ -128,7 +128,7 @@ def train(
     OwnTrainer(model, task, show_progress=show_progress).train()
     trained = judge(Translator(model, task.tokenizer), task)
     outcome = f"{trained.right:,} of {trained.total:,} sequences it has never seen"
-    say(f"✓ Copied whole: {outcome}" if name == "copy" else f"✓ Translated exactly: {outcome}")
+    say(f"Copied whole: {outcome}" if name == "copy" else f"Translated exactly: {outcome}")
     for source, output in trained.examples if name == "toy" else trained.examples[:1]:
         say(f"  {source} -> {output}")
     for line in one_by_one(model, task):

@@ -1,6 +1,7 @@
 """Checks the files of a track as they are saved, and opens the next when one passes."""
 
 import select
+import shlex
 import sys
 import time
 from collections.abc import Callable
@@ -44,7 +45,7 @@ def opened(track: Track, exercise: Exercise) -> str:
 
 def finished(track: Track) -> str:
     """What to do at the end."""
-    command = f"python -m transformer exercise {track.folder} --train"
+    command = f"python -m transformer exercise {shlex.quote(str(track.folder))} --train"
     return "\n".join(
         [
             "",

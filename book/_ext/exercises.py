@@ -85,7 +85,7 @@ class TrackTable(SphinxDirective):
         from transformer.exercises import EXERCISES
         from transformer.exercises.help import stars
 
-        rows = ["| | what | chapter | effort |", "|" + " --- |" * 4]
+        rows = ["| no. | what | chapter | effort |", "|" + " --- |" * 4]
         for number, (name, exercise) in enumerate(EXERCISES.items(), 1):
             answer = inspect.unwrap(exercise.mistakes[0].answer)
             self.env.note_dependency(inspect.getfile(answer))

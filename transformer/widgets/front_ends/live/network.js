@@ -184,6 +184,7 @@ export function transformer({ config, engine, matrix, vector }) {
       x = yield* residual(x, `${layer}.self_attention`, function* run(h) {
         const { keys, values } = yield* keysAndValues(h, `${layer}.self_attention`);
         caches.forEach((cache, n) => {
+          if (tokens[n] === config.pad_id) return; // nobody looks at padding, were it drawn
           cache[l].keys.push(keys[n]);
           cache[l].values.push(values[n]);
         });

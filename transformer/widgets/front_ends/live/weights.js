@@ -10,7 +10,7 @@ const AT_ONCE = 2 ** 18; // weights that are read between two pauses
  * @property {number} d_model @property {number} n_heads @property {number} n_layers
  * @property {number | null} d_k @property {number | null} d_v
  * @property {"pre" | "post"} norm @property {"sinusoidal" | "learned"} positions
- * @property {number} max_len
+ * @property {number} max_len @property {number} pad_id
  *
  * @typedef {object} Weights
  * @property {Config} config

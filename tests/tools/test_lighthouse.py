@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tools.lighthouse import FLOORS, TRIES, faults_of, judged, main, serving_compressed
+from tools.lighthouse import FLOORS, TRIES, CompressingHandler, faults_of, judged, main
+from tools.widget_pages import serving
 
 
 def report(**scores: float) -> dict[str, Any]:
@@ -62,7 +63,7 @@ def test_what_is_not_a_matter_of_time_is_not_tried_again() -> None:
 def test_pages_are_sent_compressed_and_pictures_as_they_are(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<h1>one</h1>" * 100)
     (tmp_path / "picture.png").write_bytes(b"\x89PNG")
-    with serving_compressed(tmp_path) as address:
+    with serving(tmp_path, CompressingHandler) as address:
         for path, content in (("/", b"<h1>one</h1>" * 100), ("/picture.png", b"\x89PNG")):
             request = urllib.request.Request(address + path, headers={"Accept-Encoding": "gzip"})
             with urllib.request.urlopen(request) as answer:

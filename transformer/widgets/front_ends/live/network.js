@@ -65,7 +65,7 @@ export function transformer({ config, engine, matrix, vector }) {
     const n = x.length / w.ins;
     const y = new Float32Array(n * w.outs);
     const bias = name.includes("feed_forward") ? vector(`${name}.bias`) : null;
-    yield* engine.product(x, n, w, bias, y, false);
+    yield* engine.product(x, n, w, bias, y);
     return y;
   }
 
@@ -201,7 +201,7 @@ export function transformer({ config, engine, matrix, vector }) {
     if (config.norm === "pre") x = norm(x, "decoder.norm");
     const output = matrix("output.weight");
     const logits = new Float32Array(tokens.length * output.outs);
-    yield* engine.product(x, tokens.length, output, null, logits, false);
+    yield* engine.product(x, tokens.length, output, null, logits);
     return { logits: vectors(logits, output.outs), looked };
   }
 

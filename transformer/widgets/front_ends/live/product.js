@@ -1,25 +1,27 @@
 // @ts-check
-// A matrix times some vectors: nearly all that a Transformer computes. `product.wat` does it four
+// A matrix times some vectors: nearly all that a Transformer computes. `product.wat` does it eight
 // numbers at a time, where the browser lets it; plain JavaScript does the same, one by one.
 
 import { fromBase64 } from "./parts.js";
 
 // product.wat, assembled; a test holds the two together.
 const ASSEMBLED =
-  "AGFzbQEAAAABFgJgBXt/fX9/AGAKf39/f39/f39/fwACEAEEcGFnZQZtZW1vcnkCAAEDAwIAAQcLAQdwcm9kdWN0AAEKnwYC" +
-  "RQEBfSACIAD9HwAgAP0fAZIgAP0fAiAA/R8DkpKUIQUgAwRAIAUgAyoCAJIhBQsgBARAIAUgASoCAJIhBQsgASAFOAIAC9YF" +
-  "Awh/AX0LewNAIAMgAmohDSAEKgIAIRIgACEOIAchCyABIQoCQANAIApBBEkNASAOIAJBAnRqIQ8gDyACQQJ0aiEQIBAgAkEC" +
-  "dGohESADIQz9DAAAAAAAAAAAAAAAAAAAAAAhFiAWIRcgFiEYIBYhGSAWIRogFiEbIBYhHCAWIR0DQCAM/QEDACETIBP9pwH9" +
-  "+gEhFCAT/agB/foBIRUgFiAO/QAEACAU/eYB/eQBIRYgGiAO/QAEECAV/eYB/eQBIRogFyAP/QAEACAU/eYB/eQBIRcgGyAP" +
-  "/QAEECAV/eYB/eQBIRsgGCAQ/QAEACAU/eYB/eQBIRggHCAQ/QAEECAV/eYB/eQBIRwgGSAR/QAEACAU/eYB/eQBIRkgHSAR" +
-  "/QAEECAV/eYB/eQBIR0gDkEgaiEOIA9BIGohDyAQQSBqIRAgEUEgaiERIAxBCGohDCAMIA1JDQALIBYgGv3kASALIBIgBiAJ" +
-  "EAAgCyAIaiELIBcgG/3kASALIBIgBiAJEAAgCyAIaiELIBggHP3kASALIBIgBiAJEAAgCyAIaiELIBkgHf3kASALIBIgBiAJ" +
-  "EAAgCyAIaiELIBEhDiAKQQRrIQoMAAsLAkADQCAKRQ0BIAMhDP0MAAAAAAAAAAAAAAAAAAAAACEWIBYhFyAWIRggFiEZA0Ag" +
-  "DP0BAwAhEyAWIA79AAQAIBP9pwH9+gH95gH95AEhFiAXIA79AAQQIBP9qAH9+gH95gH95AEhFyAM/QEDCCETIBggDv0ABCAg" +
-  "E/2nAf36Af3mAf3kASEYIBkgDv0ABDAgE/2oAf36Af3mAf3kASEZIA5BwABqIQ4gDEEQaiEMIAwgDUkNAAsgFiAX/eQBIBgg" +
-  "Gf3kAf3kASALIBIgBiAJEAAgCyAIaiELIApBAWshCgwACwsgDSEDIARBBGohBCAGBEAgBkEEaiEGCyAHQQRqIQcgBUEBayEF" +
-  "IAUNAAsL";
-const LANES = 16; // floats that one round of the loop in product.wat takes
+  "AGFzbQEAAAABJgVgAn9/AX1gAXsBe2AJf39/f39/f39/AGACe3sBe2AEe3t7ewF7AhABBHBhZ2UGbWVtb3J5AgABAwYFAAEC" +
+  "AwQHEwIFaGFsdmUAAAdwcm9kdWN0AAIK/AYF5AECA38GeyAAIAFBAnRqIQMgACECA0AgBSAC/QAEAP3gAf3pASEFIAJBEGoh" +
+  "AiACIANJDQALIAX9HwAgBf0fAZcgBf0fAiAF/R8Dl5e8QRd2IQQgBEEdSQRAQR0hBAtBmgIgBGtBF3S+/RMhBiAAIQIDQCAG" +
+  "IAL9AAQA/eYB/fgBIQcgBiAC/QAEEP3mAf34ASEIIAcQASEJIAgQASEKIAIgCSAK/YUB/QsEACACIAcgCUEP/asB/bEBIAgg" +
+  "CkEP/asB/bEB/YUB/QsEECACQSBqIQIgAiADSQ0ACyAEQRxrQRd0vgseACAA/QwAQAAAAEAAAABAAAAAQAAA/a4BQQ/9rAEL" +
+  "uAMCCn8LeyAFIQkDQCADIARqIRIgACELIAEhDCAIIQ0gAiEKA0AgAyEOIA4gBGohDyAPIARqIRAgECAEaiER/QwAAAAAAAAA" +
+  "AAAAAAAAAAAAIRYgFiEXIBYhGCAWIRkgFiEaIBYhGyAWIRwgFiEdA0AgC/0ABAAhEyAL/QAEECEUIA79AQMAIRUgFiATIBX9" +
+  "ugH9rgEhFiAaIBQgFf26Af2uASEaIA/9AQMAIRUgFyATIBX9ugH9rgEhFyAbIBQgFf26Af2uASEbIBD9AQMAIRUgGCATIBX9" +
+  "ugH9rgEhGCAcIBQgFf26Af2uASEcIBH9AQMAIRUgGSATIBX9ugH9rgEhGSAdIBQgFf26Af2uASEdIAtBIGohCyAOQQhqIQ4g" +
+  "D0EIaiEPIBBBCGohECARQQhqIREgDiASSQ0ACyANIAf9AAQAIAb9AAQAIAz9CQIA/eYBIBYgGhADIBcgGxADIBggHBADIBkg" +
+  "HRADEAT95gH95AH9CwQAIA0gBUECdGohDSAMQQRqIQwgCkEBayEKIAoNAAsgESEDIAZBEGohBiAHQRBqIQcgCEEQaiEIIAlB" +
+  "BGshCSAJDQALCyQA/QwAAABHAAAARwAAAEcAAABHIAD9+gH95gEgAf36Af3kAQuVAQECeyAAIAH9DQABAgMQERITBAUGBxQV" +
+  "FhcgACAB/Q0ICQoLGBkaGwwNDg8cHR4f/eQBIQQgAiAD/Q0AAQIDEBESEwQFBgcUFRYXIAIgA/0NCAkKCxgZGhsMDQ4PHB0e" +
+  "H/3kASEFIAQgBf0NAAECAwQFBgcQERITFBUWFyAEIAX9DQgJCgsMDQ4PGBkaGxwdHh/95AEL";
+const LANES = 16; // what a row, a vector or a column of a matrix is filled up to, with zeros
+const WIDEST = 4096; // numbers in a row, at most, for product.wat
 const ROWS = 32; // so many vectors at once, at most
 // Multiply-adds between two pauses: some milliseconds, also on a phone.
 const AT_ONCE = { simd: 2 ** 23, plain: 2 ** 19 };
@@ -32,9 +34,9 @@ const AT_ONCE = { simd: 2 ** 23, plain: 2 ** 19 };
  * @property {"simd" | "plain"} kind
  * @property {(outs: number, ins: number) => Matrix} matrix an empty one
  * @property {(x: Float32Array, n: number, matrix: Matrix, bias: Float32Array | null,
- *   y: Float32Array, add: boolean) => Generator<void>} product
- *   y (n, outs) becomes x (n, ins) times the matrix, plus the bias, plus y itself if `add`; it
- *   yields wherever the page may have its turn
+ *   y: Float32Array) => Generator<void>} product
+ *   y (n, outs) becomes x (n, ins) times the matrix, plus the bias; it yields wherever the page may
+ *   have its turn
  */
 
 /** @param {number} width */
@@ -75,13 +77,12 @@ export function plainEngine() {
     kind: "plain",
     matrix: (outs, ins) => ({ outs, ins, stride: ins, rows: new Int8Array(outs * ins),
       scales: new Float32Array(outs) }),
-    *product(x, n, { outs, ins, rows, scales }, bias, y, add) {
+    *product(x, n, { outs, ins, rows, scales }, bias, y) {
       let done = 0;
       for (let r = 0; r < n; r += 1) {
         const from = r * ins;
         for (let o = 0; o < outs; o += 1) {
-          const sum = dot(x, from, rows, o * ins, ins) * scales[o] + (bias ? bias[o] : 0);
-          y[r * outs + o] = add ? y[r * outs + o] + sum : sum;
+          y[r * outs + o] = dot(x, from, rows, o * ins, ins) * scales[o] + (bias ? bias[o] : 0);
           done += ins;
           if (done > AT_ONCE.plain) {
             done = 0;
@@ -95,51 +96,60 @@ export function plainEngine() {
 }
 
 /**
- * The same by WebAssembly; null where the browser has none, or a page's policy forbids it.
+ * The same by WebAssembly; null where the browser has none, or a page's policy forbids it, or a
+ * matrix is too wide.
  * @param {{outs: number, ins: number}[]} sizes of all matrices that will be asked for
  * @returns {Promise<Engine | null>}
  */
 export async function simdEngine(sizes) {
-  const whole = sizes.reduce((sum, { outs, ins }) => sum + outs * filledUp(ins), 0);
-  const scales = sizes.reduce((sum, { outs }) => sum + filledUp(outs), 0);
-  const widest = filledUp(Math.max(...sizes.flatMap(({ outs, ins }) => [outs, ins])));
-  const scratch = widest * (2 * ROWS + 1);
+  const widest = filledUp(Math.max(...sizes.map(({ ins }) => ins)));
+  const highest = filledUp(Math.max(...sizes.map(({ outs }) => outs)));
+  if (widest > WIDEST) return null;
+  const floats = (widest + highest + 1) * ROWS + highest
+    + sizes.reduce((sum, { outs }) => sum + filledUp(outs), 0);
+  const bytes = sizes.reduce((sum, { outs, ins }) => sum + filledUp(outs) * filledUp(ins), 0);
   try {
-    const pages = Math.ceil((4 * (LANES + scratch + scales) + whole) / 65536);
-    const memory = new WebAssembly.Memory({ initial: pages });
+    const memory = new WebAssembly.Memory({ initial: Math.ceil((4 * floats + bytes) / 65536) });
     const module = /** @type {BufferSource} */ (fromBase64(ASSEMBLED));
     const { instance } = await WebAssembly.instantiate(module, { page: { memory } });
-    const multiply = /** @type {(...numbers: number[]) => void} */ (instance.exports.product);
+    const { halve, product: multiply } =
+      /** @type {{[name: string]: (...numbers: number[]) => number}} */ (instance.exports);
     const all = new Float32Array(memory.buffer);
-    let free = LANES; // in floats; address 0 stands for "no bias"
+    let free = 0; // in floats
     const place = (/** @type {number} */ length) => {
       free += length;
       return free - length;
     };
-    const [xAt, yAt, biasAt] = [place(widest * ROWS), place(widest * ROWS), place(widest)];
+    const [xAt, yAt] = [place(widest * ROWS), place(highest * ROWS)];
+    const [unitsAt, biasAt] = [place(ROWS), place(highest)];
     return {
       kind: "simd",
       matrix(outs, ins) {
         const stride = filledUp(ins);
-        const at = 4 * place((outs * stride) / 4);
+        const size = filledUp(outs) * stride;
         const scalesAt = place(filledUp(outs));
-        return { outs, ins, stride, rows: new Int8Array(memory.buffer, at, outs * stride),
+        return { outs, ins, stride, rows: new Int8Array(memory.buffer, 4 * place(size / 4), size),
           scales: all.subarray(scalesAt, scalesAt + outs) };
       },
-      *product(x, n, { outs, ins, stride, rows, scales }, bias, y, add) {
-        const most = Math.max(1, Math.min(ROWS, Math.floor(AT_ONCE.simd / (outs * stride))));
+      *product(x, n, { outs, ins, stride, rows, scales }, bias, y) {
+        const high = filledUp(outs);
+        const most = Math.max(1, Math.min(ROWS, Math.floor(AT_ONCE.simd / rows.length)));
         for (let r = 0; r < n; r += most) {
           const some = Math.min(most, n - r);
           for (let i = 0; i < some; i += 1) {
             const at = xAt + i * stride;
             all.set(x.subarray((r + i) * ins, (r + i + 1) * ins), at);
             all.fill(0, at + ins, at + stride);
+            all[unitsAt + i] = halve(4 * at, stride);
           }
+          all.fill(0, biasAt, biasAt + high);
           if (bias) all.set(bias, biasAt);
-          if (add) all.set(y.subarray(r * outs, (r + some) * outs), yAt);
-          multiply(4 * xAt, some, stride, rows.byteOffset, scales.byteOffset, outs,
-            bias ? 4 * biasAt : 0, 4 * yAt, 4 * outs, Number(add));
-          y.set(all.subarray(yAt, yAt + some * outs), r * outs);
+          multiply(4 * xAt, 4 * unitsAt, some, rows.byteOffset, stride, high, scales.byteOffset,
+            4 * biasAt, 4 * yAt);
+          for (let i = 0; i < some; i += 1) {
+            const at = yAt + i * high;
+            y.set(all.subarray(at, at + outs), (r + i) * outs);
+          }
           yield;
         }
       },

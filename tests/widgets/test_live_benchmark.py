@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks import live_model, onnx_peer
 from benchmarks.record import LeftOutError
+from tools import npm
 from transformer.packing import as_rounded
 from transformer.shipped import shipped_model
 
@@ -66,7 +67,7 @@ def test_ours_is_compared_with_the_fastest_of_the_others_in_each_round() -> None
 
 
 def test_without_npms_registry_it_is_left_out(monkeypatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(live_model, "npm", lambda _: 1)
+    monkeypatch.setattr(npm, "npm", lambda _: 1)
     with pytest.raises(LeftOutError, match="npm did not bring onnxruntime-web"):
         live_model.runtime(tmp_path)
 

@@ -1,5 +1,6 @@
 """Small things that many tests need: models of a few thousand weights, and random sentences."""
 
+import json
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -11,6 +12,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from transformer import Transformer, TransformerConfig
+from transformer.text import BPETokenizer
+from transformer.translation import Translator
 
 VOCAB = 13
 PAD, BOS, EOS = 0, 1, 2
@@ -42,6 +45,22 @@ def small_model(seed: int = 0, dtype: torch.dtype = torch.float64, **settings: A
     """A model in evaluation mode; float64, so that equal can mean equal to 1e-10."""
     torch.manual_seed(seed)
     return Transformer(small_config(**settings)).to(dtype).eval()
+
+
+def bpe_twice() -> tuple[BPETokenizer, BPETokenizer]:
+    """A small vocabulary with emoji, and the same with a merge more, which makes an older token."""
+    face = "\N{GRINNING FACE}"
+    one = BPETokenizer.train([f"ab ab abc {face}b {face}bc"] * 3, 272)
+    found = json.loads(one.to_json())
+    found["model"]["merges"].append(found["model"]["merges"][0])
+    return one, BPETokenizer(json.dumps(found))
+
+
+def bpe_translator(tokenizer: BPETokenizer) -> Translator:
+    """A small model with just as many tokens."""
+    size = tokenizer.vocab_size
+    model = small_model(dtype=torch.float32, src_vocab_size=size, tgt_vocab_size=size)
+    return Translator(model, tokenizer)
 
 
 def sentences(lengths: list[int], seed: int = 0, extra: int = 0, vocab: int = VOCAB) -> Tensor:

@@ -3,11 +3,12 @@
 import base64
 import json
 import re
+import zlib
 
 import pytest
 import torch
 
-from tests.helpers import small_model
+from tests.helpers import bpe_translator, bpe_twice, small_model
 from transformer.packing import (
     LARGEST,
     as_rounded,
@@ -17,7 +18,7 @@ from transformer.packing import (
     unpack,
     write_scripts,
 )
-from transformer.rounding import rounded, unrounded
+from transformer.rounding import SCALE, rounded, unrounded
 from transformer.shipped import shipped_model
 from transformer.text import WordTokenizer
 from transformer.translation import Translator
@@ -50,7 +51,19 @@ def test_the_shipped_model_keeps_its_size():
     assert packed.size < 7 * 10**6 and sum(map(len, scripts)) < 9 * 10**6
     assert max(map(len, scripts)) < 10**6  # none keeps the page for long
     _, lists, _ = unpack(packed)
-    assert len(lists["vocab"]) == 6000 and lists["merges"][0].count(" ") == 1
+    assert len(lists["vocab"]) == 6000 and set(map(type, lists["merges"])) == {int}
+
+
+def test_merges_are_cut_from_the_tokens_that_they_make_or_stand_whole():
+    one, other = bpe_twice()
+    pairs = [tuple(merge) for merge in json.loads(one.to_json())["model"]["merges"]]
+    assert any(len(first.encode("utf-16-le")) > 2 * len(first) for first, _ in pairs)  # emoji
+    lists = unpack(pack(bpe_translator(one)))[1]
+    made = lists["vocab"][-len(pairs) :]
+    cuts = zip(made, lists["merges"], strict=True)
+    assert [(token[:cut], token[cut:]) for token, cut in cuts] == pairs
+    lists = unpack(pack(bpe_translator(other)))[1]
+    assert lists["merges"][-1] == " ".join(pairs[0])
 
 
 def test_scripts_hold_the_parts_and_replace_earlier_ones(tmp_path):
@@ -70,6 +83,22 @@ def test_rounding_leaves_the_translators_own_weights_alone():
     other = as_rounded(one)
     assert all(torch.equal(before[n], t) for n, t in model_tensors(one.model).items())
     assert not torch.equal(*(x.model.src_embedding.weight for x in (one, other)))
+
+
+def test_rows_of_like_scale_lie_together():
+    one = translator()
+    with torch.no_grad():
+        one.model.encoder.layers[0].feed_forward.inner.weight[3] *= 1e-3
+        one.model.encoder.layers[0].feed_forward.inner.weight[5:8] = 1.0
+    packed = pack(one)
+    whole = b"".join(map(zlib.decompress, packed.parts))
+    expected = rounded(model_tensors(one.model))
+    matrices = [name.removesuffix(SCALE) for name in expected if name.endswith(SCALE)]
+    last = matrices[-1]
+    order = expected[last + SCALE].sort(stable=True).indices
+    rows = expected[last][order].numpy().tobytes()
+    assert whole.endswith(rows) and not whole.endswith(expected[last].numpy().tobytes())
+    assert holds(packed, one)
 
 
 def test_what_no_page_computes_with_is_refused():

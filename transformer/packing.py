@@ -67,11 +67,12 @@ class Packed:
 def pack(translator: Translator) -> Packed:
     """The model and its tokenizer in bytes.
 
-    First the length of the header (4 bytes, little-endian), then the header in JSON: the model's
-    settings, the tokenizer's lists, and the name, the shape and the place of each tensor, counted
-    from the header's end. Then the tensors: of a matrix the scales of its rows in float32 and its
-    whole numbers in 8 bits (`rounding.py`), of a vector its float32; each begins at a multiple of
-    four bytes.
+    First the length of the header (4 bytes, little-endian), then the header in JSON, filled up with
+    spaces to a multiple of 4 bytes: the model's settings, the tokenizer's lists, and the name and
+    the shape of each tensor. Then all float32, in the order of the tensors: of a matrix the scales
+    of its rows, of a vector its numbers. Then all whole numbers of 8 bits, in the same order: the
+    rows of a matrix from the smallest scale to the largest (`rounding.py`). Rows of like scale hold
+    numbers of like size, which take fewer bytes when they are compressed together.
 
     Raises:
         ValueError: no page could compute with it, or it is too large for one.
@@ -81,17 +82,18 @@ def pack(translator: Translator) -> Packed:
         if type(part) not in {Transformer, *PARTS}:
             kind = type(part).__name__
             raise ValueError(f"a page computes with the paper's parts only; the model has a {kind}")
-    tensors = rounded(model_tensors(model))
-    entries, body, at = [], [], 0
+    tensors = {name: t.detach().cpu().numpy() for name, t in rounded(model_tensors(model)).items()}
+    entries, floats, wholes = [], [], []
     for name, tensor in tensors.items():
         if name.endswith(SCALE):
             continue
-        scale = [tensors[name + SCALE]] if name + SCALE in tensors else []
-        data = b"".join(t.detach().cpu().contiguous().numpy().tobytes() for t in (*scale, tensor))
-        data += b"\0" * (-len(data) % 4)
-        entries.append({"name": name, "shape": list(tensor.shape), "at": at})
-        body.append(data)
-        at += len(data)
+        entries.append({"name": name, "shape": list(tensor.shape)})
+        if tensor.ndim == 2:
+            scale = tensors[name + SCALE]
+            floats.append(scale.tobytes())
+            wholes.append(tensor[_by_scale(scale)].tobytes())
+        else:
+            floats.append(tensor.tobytes())
     head = {
         "config": model.config.to_dict(),
         "tokenizer": _lists(translator.tokenizer),
@@ -99,9 +101,8 @@ def pack(translator: Translator) -> Packed:
     }
     text = json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 4)
-    whole = struct.pack("<I", len(text)) + text + b"".join(body)
-    parts = (zlib.compress(whole[i : i + PART], 9) for i in range(0, len(whole), PART))
-    packed = Packed(tuple(parts))
+    whole = b"".join([struct.pack("<I", len(text)), text, *floats, *wholes])
+    packed = Packed(tuple(_compressed(whole[i : i + PART]) for i in range(0, len(whole), PART)))
     if packed.size > LARGEST:
         raise ValueError(
             f"the model takes {packed.size / 2**20:.0f} MB, more than a page can ask of its "
@@ -114,18 +115,36 @@ def unpack(packed: Packed) -> tuple[TransformerConfig, dict[str, Any], dict[str,
     """The settings, the tokenizer's lists and the tensors to compute with, as a page reads them."""
     whole = b"".join(map(zlib.decompress, packed.parts))
     length = struct.unpack_from("<I", whole)[0]
-    head, base = json.loads(whole[4 : 4 + length]), 4 + length
-    tensors = {}
-    for entry in head["tensors"]:
-        name, shape, at = entry["name"], entry["shape"], base + entry["at"]
-        n_scales = shape[0] if len(shape) == 2 else 0
-        kind = "<i1" if n_scales else "<f4"
-        if n_scales:
-            scale = np.frombuffer(whole, "<f4", n_scales, at)
-            tensors[name + SCALE] = torch.tensor(scale)
-        values = np.frombuffer(whole, kind, int(np.prod(shape)), at + 4 * n_scales)
-        tensors[name] = torch.tensor(values).reshape(shape)
+    head, at = json.loads(whole[4 : 4 + length]), 4 + length
+    tensors, matrices = {}, []
+    for name, shape in ((entry["name"], entry["shape"]) for entry in head["tensors"]):
+        numbers = np.frombuffer(whole, "<f4", shape[0], at)
+        at += numbers.nbytes
+        if len(shape) == 2:
+            matrices.append((name, shape, numbers))
+        else:
+            tensors[name] = torch.tensor(numbers)
+    for name, shape, scale in matrices:
+        rows = np.frombuffer(whole, "<i1", shape[0] * shape[1], at).reshape(shape)
+        at += rows.nbytes
+        tensors[name] = torch.empty(shape, dtype=torch.int8)
+        tensors[name][torch.tensor(_by_scale(scale))] = torch.tensor(rows)
+        tensors[name + SCALE] = torch.tensor(scale)
     return TransformerConfig(**head["config"]), head["tokenizer"], unrounded(tensors)
+
+
+def _by_scale(scale: np.ndarray) -> np.ndarray:
+    """The rows from the smallest scale to the largest; of equal ones the first comes first."""
+    return np.argsort(scale, kind="stable")
+
+
+def _compressed(data: bytes) -> bytes:
+    """As zlib packs it best: text by its repetitions, numbers almost without looking for them."""
+    packed = []
+    for strategy in (zlib.Z_DEFAULT_STRATEGY, zlib.Z_FILTERED):
+        packer = zlib.compressobj(level=9, memLevel=9, strategy=strategy)
+        packed.append(packer.compress(data) + packer.flush())
+    return min(packed, key=len)
 
 
 def as_rounded(translator: Translator) -> Translator:
@@ -193,15 +212,25 @@ def holds(packed: Packed, translator: Translator) -> bool:
 def _lists(tokenizer: Tokenizer) -> Mapping[str, Any]:
     """What a tokenizer is made of: its tokens in the order of their ids, and its merges, if any.
 
+    A merge is told by the token that it makes, as the number of letters of its first part: the
+    i-th merge makes the i-th of the tokens at the list's end. One that makes another token is
+    its two parts, with a space between.
+
     Raises:
         ValueError: it is of neither kind.
     """
     if type(tokenizer) is WordTokenizer:
         return {"words": tokenizer.pieces(range(tokenizer.vocab_size))}
     if type(tokenizer) is BPETokenizer:
-        merges = json.loads(tokenizer.to_json())["model"]["merges"]
+        vocab = tokenizer.pieces(range(tokenizer.vocab_size))
+        found = json.loads(tokenizer.to_json())["model"]["merges"]
+        merges = [tuple(merge.split(" ") if isinstance(merge, str) else merge) for merge in found]
+        made = [*[None] * len(merges), *vocab][-len(merges) :] if merges else []
         return {
-            "vocab": tokenizer.pieces(range(tokenizer.vocab_size)),
-            "merges": [merge if isinstance(merge, str) else " ".join(merge) for merge in merges],
+            "vocab": vocab,
+            "merges": [
+                len(first) if first + second == token else f"{first} {second}"
+                for (first, second), token in zip(merges, made, strict=True)
+            ],
         }
     raise ValueError(f"a page cannot read a tokenizer of the kind {type(tokenizer).__name__}")

@@ -150,18 +150,19 @@ def test_what_cannot_be_bundled_is_refused_with_its_name(tmp_path, files, messag
     assert message in str(caught.value)
 
 
-def test_comments_on_lines_of_their_own_stay_behind_and_nothing_else(tmp_path):
+def test_comments_of_their_own_types_and_indentation_stay_behind_and_nothing_else(tmp_path):
     entry = write(
         tmp_path,
         index='// @ts-check\n/**\n * Words. @param {import("./a.js").A} a\n */\n'
-        "const f = (a) =>\n  /** @type {number} */ (a); // kept\n  // gone\n/** Gone. */\n"
-        'export default [f(1), "/** kept */", "// kept"];\n',
+        "const f = (/** @type {{b: {c: number}}} */ a) =>\n"
+        "  /** @type {number} */ (a); // kept\n  // gone\n/** Gone. */\n"
+        'export default [\n  f(1), "/** kept */", "// kept", `  ${\n    "kept"}`];\n',
     )
-    assert default_of(entry, tmp_path) == [1, "/** kept */", "// kept"]
+    assert default_of(entry, tmp_path) == [1, "/** kept */", "// kept", "  kept"]
     text = bundle(entry)
-    assert "Words" not in text
+    assert "Words" not in text and "@type" not in text and "\n " not in text
     assert "gone" not in text.lower()
-    assert text.count("kept") == 3
+    assert text.count("kept") == 4
 
 
 def test_a_type_in_a_comment_is_no_import(tmp_path):

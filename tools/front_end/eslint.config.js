@@ -13,6 +13,13 @@ export default [
         // Tokens are strangers' text: they go in as text.
         ...["innerHTML", "outerHTML", "insertAdjacentHTML"].map((property) => ({ property })),
       ],
+      "no-restricted-syntax": [
+        "error",
+        {
+          selector: "TemplateElement[value.raw=/\\n/]",
+          message: "Bundling takes the indentation away (bundle.py), so that no text spans lines.",
+        },
+      ],
       "no-var": "error",
       "prefer-const": "error",
     },

@@ -17,6 +17,9 @@ _EXPORT = re.compile(
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 # A comment with its lines to itself; neither browser nor reader has need of it here.
 _COMMENT = re.compile(r"^[ \t]*(?:/\*\*(?:(?!\*/).)*\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
+# Types that stand within a line, and the indentation: `eslint.config.js` keeps texts on one line.
+_TYPE = re.compile(r"/\*\* @type \{[^\n]*?\} \*/ ?")
+_INDENTATION = re.compile(r"^[ \t]+", re.MULTILINE)
 _OTHER = re.compile(r"^(?:import|export)\b(?!\().*", re.MULTILINE)
 
 
@@ -48,7 +51,9 @@ def as_expression(front_end: Path) -> str:
             return
         if not path.is_file():
             raise ValueError(f"{name(way[-1])} imports {name(path)}, which is not there")
-        text = _COMMENT.sub("", path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        for unneeded in (_COMMENT, _TYPE, _INDENTATION):
+            text = unneeded.sub("", text)
         if path == front_end:
             text, found = _DEFAULT.subn("return ", text)
             if found != 1:

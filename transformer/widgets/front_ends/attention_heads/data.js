@@ -1,7 +1,7 @@
 // @ts-check
 // The weights of all heads, unpacked, and what each head does on the whole.
 
-import { ATTENTIONS } from "../kit/attentions.js";
+import { ATTENTIONS, ONE } from "../kit/attentions.js";
 
 /**
  * @typedef {{source: string[], target: string[], alignment: [number, number][], said?: string}} Example
@@ -18,8 +18,6 @@ import { ATTENTIONS } from "../kit/attentions.js";
  */
 
 /** @typedef {(example: number, kind: string, layer: number, head: number) => Head} Reader */
-
-export const ONE = 1000; // a weight of 1: they come as thousandths
 
 /**
  * How to reach each head. Null if bytes and names do not belong together (one of them is late).

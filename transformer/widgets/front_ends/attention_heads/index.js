@@ -1,14 +1,14 @@
 // @ts-check
 // All heads of a trained model for chosen sentences, and one of them enlarged.
 
-import { ATTENTIONS } from "../kit/attentions.js";
+import { ATTENTIONS, ONE } from "../kit/attentions.js";
 import { choice, pick } from "../kit/controls.js";
 import { html, oncePerFrame, scrolling } from "../kit/elements.js";
 import { heatmap, legend } from "../kit/heatmap.js";
 import { assign, bytesOf, inflate, watch } from "../kit/model.js";
 import { fixed } from "../kit/numbers.js";
 import { ownSentence } from "../kit/own_sentence.js";
-import { kindsOf, ONE, quoted, readerOf, statistics } from "./data.js";
+import { kindsOf, quoted, readerOf, statistics } from "./data.js";
 import { LEAST, headLines } from "./lines.js";
 import { smallHeads } from "./small.js";
 

@@ -1,10 +1,11 @@
 // @ts-check
 // One head as lines between two columns of tokens: the stronger the weight, the stronger the line.
 
+import { ONE } from "../kit/attentions.js";
 import { FRAME } from "../kit/colours.js";
 import { OWN_KEYS, html, svg } from "../kit/elements.js";
 import { fixed } from "../kit/numbers.js";
-import { ONE, quoted } from "./data.js";
+import { quoted } from "./data.js";
 
 /** @typedef {import("./data.js").Head} Head */
 

@@ -1,9 +1,9 @@
 // @ts-check
 // All layers and heads of a kind as small pictures, each a button that enlarges it.
 
+import { ONE } from "../kit/attentions.js";
 import { sequential } from "../kit/colours.js";
 import { OWN_KEYS, html } from "../kit/elements.js";
-import { ONE } from "./data.js";
 
 /** @typedef {import("./data.js").Head} Head */
 

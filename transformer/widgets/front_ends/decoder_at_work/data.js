@@ -28,7 +28,6 @@ import { fixed } from "../kit/numbers.js";
  * @typedef {{at: number, sentence: string, given: number[], temperature?: number, top_k?: number}} Asked
  */
 
-export const ONE = 1000; // a weight of 1
 export const LEAST = 0.05; // weaker lines would only be a haze
 
 /** The text of the first n tokens. @param {Contents} contents @param {Run} run @param {number} n */

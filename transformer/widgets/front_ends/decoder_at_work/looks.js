@@ -1,9 +1,10 @@
 // @ts-check
 // The source above, the output below it as far as it is written, and where a head looks from there.
 
+import { ONE } from "../kit/attentions.js";
 import { html, oncePerFrame, svg } from "../kit/elements.js";
 import { fixed } from "../kit/numbers.js";
-import { LEAST, ONE } from "./data.js";
+import { LEAST } from "./data.js";
 
 /** @param {string} label */
 const tokenList = (label) => html("ol", { class: "tfw-decoder-tokens", "aria-label": label });

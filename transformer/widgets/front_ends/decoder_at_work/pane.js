@@ -1,11 +1,12 @@
 // @ts-check
 // One sentence and its output: tokens and lines, the candidates of a step, the whole in words.
 
+import { ONE } from "../kit/attentions.js";
 import { button, labelled } from "../kit/controls.js";
 import { fresh, html, scrolling } from "../kit/elements.js";
 import { heatmap, legend } from "../kit/heatmap.js";
 import { fixed } from "../kit/numbers.js";
-import { ONE, candidatesOf, headInWords, originOf, scored, silencedInWords, textOf, total } from "./data.js";
+import { candidatesOf, headInWords, originOf, scored, silencedInWords, textOf, total } from "./data.js";
 import { candidateTable } from "./candidates.js";
 import { lookLines, looksInWords } from "./looks.js";
 

@@ -1,6 +1,8 @@
 // @ts-check
 // The model's three attentions; tests hold them equal to transformer.widgets.attentions.
 
+export const ONE = 1000; // a weight of 1: they come as thousandths
+
 /** @typedef {"source" | "target"} Side */
 
 /**

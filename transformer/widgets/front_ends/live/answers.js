@@ -1,7 +1,7 @@
 // @ts-check
 // What Python answers in Jupyter to a reader's own sentence, answered by the model in the page.
 
-import { ATTENTIONS } from "../kit/attentions.js";
+import { ATTENTIONS, ONE } from "../kit/attentions.js";
 import { assign, bytesOf, inflate } from "../kit/model.js";
 import { decoder } from "./decoder.js";
 import { deflated, joined } from "./parts.js";
@@ -13,7 +13,6 @@ import { EOS, SPACE } from "./tokenizer.js";
  */
 
 const ELSEWHERE = "another figure of this page has asked the model meanwhile; ask again";
-const ONE = 1000; // a weight of 1, as AttentionHeads has it
 const DIGITS = 5; // of each logarithm, as BeamExplorer has them
 /** @type {Object<string, (layer: number) => string>} */
 const NAMES = {

@@ -1,7 +1,7 @@
 // @ts-check
 // What transformer/widgets/decoder_at_work.py answers in Jupyter, answered by the model in the page.
 
-import { ONE } from "../decoder_at_work/data.js";
+import { ONE } from "../kit/attentions.js";
 
 /**
  * @typedef {import("../decoder_at_work/data.js").Run} Run

@@ -35,17 +35,26 @@ function wordTokenizer(words) {
   };
 }
 
+/** A token in two, with a space between. @param {string} token @param {number} letters of the first */
+function cut(token, letters) {
+  const all = [...token];
+  return `${all.slice(0, letters).join("")} ${all.slice(letters).join("")}`;
+}
+
 /**
  * Byte-pair encoding.
  * @param {string[]} vocab the tokens in the order of their ids
- * @param {string[]} merges the oldest first, each as its two parts with a space between
+ * @param {(number | string)[]} merges the oldest first: of the token that it makes, which stands as
+ *   far from the vocabulary's end as the merge from the merges', the letters of the first part; or
+ *   both parts, with a space between
  * @param {() => Promise<void>} pause gives the page its turn
  * @returns {Promise<Tokenizer>}
  */
 async function bpeTokenizer(vocab, merges, pause) {
   const ids = new Map(vocab.map((token, id) => [token, id]));
   await pause();
-  const ages = new Map(merges.map((pair, age) => [pair, age]));
+  const ages = new Map(merges.map((merge, age) => [typeof merge === "string" ? merge
+    : cut(vocab[vocab.length - merges.length + age], merge), age]));
   const byteToken = (/** @type {number} */ byte) =>
     `<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`;
   /** @type {Map<number, number>} */
@@ -123,7 +132,7 @@ async function bpeTokenizer(vocab, merges, pause) {
 }
 
 /**
- * @param {{words: string[]} | {vocab: string[], merges: string[]}} lists
+ * @param {{words: string[]} | {vocab: string[], merges: (number | string)[]}} lists
  * @param {() => Promise<void>} pause gives the page its turn
  * @returns {Promise<Tokenizer>}
  */

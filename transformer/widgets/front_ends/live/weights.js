@@ -20,6 +20,10 @@ const AT_ONCE = 2 ** 18; // weights that are read between two pauses
  * @property {(name: string) => Float32Array} vector
  */
 
+/** Rows from the smallest scale to the largest; of equal ones the first comes first. @param {Float32Array} scales */
+const byScale = (scales) =>
+  Uint32Array.from(scales, (_, o) => o).sort((a, b) => scales[a] - scales[b] || a - b);
+
 /**
  * @param {Uint8Array} bytes
  * @param {() => Promise<void>} pause gives the page its turn
@@ -30,12 +34,9 @@ export async function weightsOf(bytes, pause, simd = true) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const length = view.getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
-  const base = 4 + length;
+  let at = 4 + length;
   await pause();
-  /** @param {number} at @param {number} count */
-  const floats = (at, count) =>
-    new Float32Array(bytes.slice(base + at, base + at + 4 * count).buffer);
-  /** @type {{name: string, shape: number[], at: number}[]} */
+  /** @type {{name: string, shape: number[]}[]} */
   const tensors = head.tensors;
   const sizes = tensors.filter(({ shape }) => shape.length === 2)
     .map(({ shape: [outs, ins] }) => ({ outs, ins }));
@@ -45,24 +46,28 @@ export async function weightsOf(bytes, pause, simd = true) {
   /** @type {Map<string, Float32Array>} */
   const vectors = new Map();
   await pause();
-  let done = 0;
-  for (const { name, shape: [outs, ins], at } of tensors) {
+  for (const { name, shape: [outs, ins] } of tensors) {
+    const floats = new Float32Array(bytes.slice(at, at + 4 * outs).buffer);
+    at += 4 * outs;
     if (ins === undefined) {
-      vectors.set(name, floats(at, outs));
-      continue;
+      vectors.set(name, floats);
+    } else {
+      const matrix = engine.matrix(outs, ins);
+      matrix.scales.set(floats);
+      matrices.set(name, matrix);
     }
-    const matrix = engine.matrix(outs, ins);
-    matrix.scales.set(floats(at, outs));
-    const whole = new Int8Array(bytes.buffer, bytes.byteOffset + base + at + 4 * outs, outs * ins);
-    for (let o = 0; o < outs; o += 1) {
-      matrix.rows.set(whole.subarray(o * ins, (o + 1) * ins), o * matrix.stride);
+  }
+  let done = 0;
+  for (const { outs, ins, stride, rows, scales } of matrices.values()) {
+    for (const o of byScale(scales.subarray(0, outs))) {
+      rows.set(new Int8Array(bytes.buffer, bytes.byteOffset + at, ins), o * stride);
+      at += ins;
       done += ins;
       if (done > AT_ONCE) {
         done = 0;
         await pause();
       }
     }
-    matrices.set(name, matrix);
   }
   /** @template T @param {Map<string, T>} all @param {string} name */
   const found = (all, name) => {

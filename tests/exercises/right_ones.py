@@ -43,7 +43,8 @@ def attention_of_torch(query, key, value, mask=None):
 def attention_by_einsum(query, key, value, mask=None):
     scores = torch.einsum("...qd,...kd->...qk", query, key) * query.shape[-1] ** -0.5
     allowed = torch.ones_like(scores) if mask is None else mask.to(scores).expand_as(scores)
-    powers = torch.exp(scores - scores.max(-1, keepdim=True).values) * allowed
+    seen = scores - 1e9 * (1 - allowed)
+    powers = torch.exp(seen - seen.max(-1, keepdim=True).values) * allowed
     weights = powers / powers.sum(-1, keepdim=True).clamp(min=1e-30)
     return torch.einsum("...qk,...kd->...qd", weights, value), weights
 

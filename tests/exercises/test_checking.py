@@ -108,6 +108,72 @@ def test_the_errata_that_mistakes_name_are_in_the_book() -> None:
     assert len(named) >= 10
 
 
+# Attention as it is trained ---------------------------------------------------------------------
+
+
+def attention_with(weights_of: Callable[..., torch.Tensor]) -> Callable[..., Any]:
+    """An attention that makes its weights of the scores and a mask in its own way."""
+
+    def attention(query, key, value, mask=None):
+        scores = query @ key.mT / math.sqrt(key.size(-1))
+        allowed = torch.ones_like(scores) if mask is None else mask.expand_as(scores).float()
+        weights = weights_of(scores, allowed)
+        return weights @ value, weights
+
+    return attention
+
+
+def in_heads(attention: Callable[..., Any]) -> Callable[..., Any]:
+    """Multi-head attention around an attention."""
+
+    def multi_head(query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None):
+        pairs = ((query, w_query), (key, w_key), (value, w_value))
+        parts = ((x @ w).unflatten(-1, (n_heads, -1)).transpose(1, 2) for x, w in pairs)
+        return attention(*parts, mask)[0].transpose(1, 2).flatten(2) @ w_output
+
+    return multi_head
+
+
+def powers_times_the_mask(scores: torch.Tensor, allowed: torch.Tensor) -> torch.Tensor:
+    powers = scores.exp() * allowed
+    return powers / (powers.sum(-1, keepdim=True) + 1e-9)
+
+
+def shifted_powers_times_the_mask(scores: torch.Tensor, allowed: torch.Tensor) -> torch.Tensor:
+    powers = (scores - scores.amax(-1, keepdim=True)).exp() * allowed
+    return (powers / powers.sum(-1, keepdim=True)).nan_to_num()
+
+
+def infinities_added_and_nan_replaced(scores: torch.Tensor, allowed: torch.Tensor) -> torch.Tensor:
+    return (scores + allowed.log()).softmax(-1).nan_to_num()
+
+
+@pytest.mark.parametrize(
+    ("weights_of", "words"),
+    [
+        (powers_times_the_mask, "NaN"),
+        (shifted_powers_times_the_mask, "The mask multiplies the exponentials"),
+        (infinities_added_and_nan_replaced, "the gradient with respect to query is NaN: does an"),
+    ],
+)
+def test_an_attention_that_could_not_be_trained_fails(weights_of: Any, words: str) -> None:
+    attention = attention_with(weights_of)
+    says_so = check(attention, "scaled_dot_product_attention")
+    assert not says_so.passed and words in says_so.sentence
+    assert not check(in_heads(attention), "multi_head_attention").passed
+
+
+def test_a_mask_has_one_row_for_all_queries_where_it_hides_padding() -> None:
+    def with_a_row_each(query, key, value, mask=None):
+        if mask is not None and mask.size(-2) != query.size(-2):
+            raise ValueError("a row for each query")
+        return EXERCISES["scaled_dot_product_attention"].solution(query, key, value, mask)
+
+    assert "a row for each query" in check(with_a_row_each, "scaled_dot_product_attention").sentence
+    heads = check(in_heads(with_a_row_each), "multi_head_attention")
+    assert "a row for each query" in heads.sentence
+
+
 # Answers that are none -----------------------------------------------------------------------
 
 

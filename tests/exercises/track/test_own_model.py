@@ -16,7 +16,7 @@ from tests.exercises.right_ones import RIGHT_ONES
 from transformer import Transformer, TransformerConfig
 from transformer.cache import KeyValueCache
 from transformer.data.toy_german import toy_german
-from transformer.exercises import EXERCISES, solution
+from transformer.exercises import EXERCISES, check, solution
 from transformer.exercises.track import OwnTransformer, Parts, same_as_ours, train
 from transformer.exercises.track.files import files_in
 from transformer.exercises.track.folder import Track
@@ -122,6 +122,44 @@ def test_multi_head_attention_calls_the_readers_attention() -> None:
     )
     build(CONFIG, parts).encode(torch.tensor([[4, 5]]))
     assert len(calls) == CONFIG.n_layers
+
+
+def greedy_with_a_tensor(next_logits, bos_id, eos_id, max_len):
+    prefix = torch.tensor([bos_id])
+    while len(prefix) <= max_len and (token := next_logits(prefix).argmax()) != eos_id:
+        prefix = torch.cat([prefix, token[None]])
+    return prefix[1:].tolist()
+
+
+def greedy_with_a_tuple(next_logits, bos_id, eos_id, max_len):
+    prefix = (bos_id,)
+    while len(prefix) <= max_len and (token := int(next_logits(prefix).argmax())) != eos_id:
+        prefix = (*prefix, token)
+    return prefix[1:]
+
+
+def greedy_with_a_batch(next_logits, bos_id, eos_id, max_len):
+    prefix = torch.tensor([[bos_id]])
+    while prefix.size(1) <= max_len and (token := next_logits(prefix).argmax()) != eos_id:
+        prefix = torch.cat([prefix, token[None, None]], dim=1)
+    return prefix[0, 1:].tolist()
+
+
+@pytest.mark.parametrize("search", [greedy_with_a_tensor, greedy_with_a_tuple, greedy_with_a_batch])
+def test_a_search_that_passes_its_check_runs_with_the_readers_model(search: Function) -> None:
+    passes = check(search, "greedy_search").passed
+    assert passes == (search is not greedy_with_a_batch)
+    assert findings(Parts({"greedy_search": search}))["the_searches"] == passes
+
+
+def test_a_beam_step_that_passes_its_check_searches_as_ours() -> None:
+    def few(totals, log_probs, beam_size):
+        best, tokens = log_probs.topk(min(3, beam_size))
+        sums, index = (totals[:, None] + best).flatten().topk(beam_size)
+        return sums, index // best.size(1), tokens.flatten()[index]
+
+    assert not check(few, "beam_step").passed
+    assert not findings(Parts({"beam_step": few}))["the_searches"]
 
 
 def test_weights_fit_from_one_to_the_other() -> None:

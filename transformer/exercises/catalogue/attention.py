@@ -242,6 +242,22 @@ def mask_by_multiplying(query: Tensor, key: Tensor, value: Tensor, mask: Tensor 
     return _finish(_filled(_attention(query, key), mask, 0.0).softmax(-1), value)
 
 
+def the_mask_on_exponentials(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Two:
+    return _masked_powers(_attention(query, key).exp(), value, mask)
+
+
+def the_mask_on_shifted_exponentials(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None
+) -> Two:
+    scores = _attention(query, key)
+    return _masked_powers((scores - scores.amax(dim=-1, keepdim=True)).exp(), value, mask)
+
+
+def _masked_powers(powers: Tensor, value: Tensor, mask: Tensor | None) -> Two:
+    powers = powers if mask is None else powers * mask
+    return _finish(powers / powers.sum(dim=-1, keepdim=True).clamp(min=1e-30), value)
+
+
 def mask_after_the_softmax(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Two:
     return _finish(_attention(query, key).softmax(-1), value, mask)
 
@@ -269,6 +285,21 @@ def _blind_query(draw: Draw) -> Inputs:
     return {"mask": mask}
 
 
+def _one_row_for_all_queries(draw: Draw) -> Inputs:
+    """As padding is hidden."""
+    return {"mask": draw.open_mask("*batch 1 key")}
+
+
+def _far_scores(draw: Draw) -> Inputs:
+    """Scores of 200 overflow; the second query's largest is hidden from it."""
+    return {
+        "query": torch.tensor([[20.0, 0.0], [0.0, 20.0]]),
+        "key": torch.tensor([[15.0, 0.0], [0.0, 15.0], [14.9, 0.0]]),
+        "value": draw.normal("3 d_v"),
+        "mask": torch.tensor([[True, False, True], [True, False, True]]),
+    }
+
+
 def _one_mask_for_all(draw: Draw) -> Inputs:
     draw.batch = (2, 3)
     tensors = {name: draw.normal(f"*batch {axes}") for name, axes in _QKV.items()}
@@ -294,7 +325,7 @@ ATTENTION = Exercise(
     returns=("the output", "the weights"),
     properties=(weights_sum_to_1, hidden_keys_get_nothing, the_output_is_the_weighted_sum),
     values={"mask": _maybe_mask},
-    edges=(_one_mask_for_all, _blind_query),
+    edges=(_one_mask_for_all, _blind_query, _one_row_for_all_queries, _far_scores),
     mistakes=(
         Mistake(
             without_scaling,
@@ -331,6 +362,13 @@ ATTENTION = Exercise(
             "Hidden scores have become 0, and e^0 is 1: such keys keep a weight. They must become "
             "minus infinity before the softmax.",
             erratum=6,
+        ),
+        Mistake(
+            the_mask_on_exponentials,
+            "The mask multiplies the exponentials. Those of large scores are infinite, and become "
+            "NaN; beside a hidden score that is far larger, those of all others are 0. Fill hidden "
+            "scores with minus infinity, and the softmax does the rest.",
+            also=(the_mask_on_shifted_exponentials,),
         ),
         Mistake(
             mask_after_the_softmax,

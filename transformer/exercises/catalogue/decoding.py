@@ -1,6 +1,9 @@
 """Greedy search and a step of beam search: what is asked, and what goes wrong."""
 
+import math
+import operator
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -15,11 +18,12 @@ VOCAB, BOS, EOS = 7, 1, 2
 
 
 def no_marks_in_the_output(case: Case) -> str | None:
-    """Neither mark is in the output."""
-    for name in ("bos_id", "eos_id"):
-        mark = case.inputs[name]
-        if mark in case.answer:
-            return f"{name} ({mark}) is in the output, {list(case.answer)}; leave it out."
+    """The output begins after bos_id and stops before eos_id."""
+    bos_id, eos_id, found = case.inputs["bos_id"], case.inputs["eos_id"], list(case.answer)
+    if eos_id in found:
+        return f"eos_id ({eos_id}) is in the output, {found}; leave it out."
+    if found[:1] == [bos_id]:
+        return f"The output, {found}, begins with bos_id ({bos_id}); leave it out."
     return None
 
 
@@ -40,6 +44,11 @@ def keeps_the_end(next_logits: Logits, bos_id: int, eos_id: int, max_len: int) -
 
 def never_stops(next_logits: Logits, bos_id: int, eos_id: int, max_len: int) -> list[int]:
     return solutions.greedy_search(next_logits, bos_id, -1, max_len)
+
+
+def without_any_start(next_logits: Logits, bos_id: int, eos_id: int, max_len: int) -> list[int]:
+    found = solutions.greedy_search(next_logits, bos_id, eos_id, max_len)
+    return [token for token in found if token != bos_id]
 
 
 def reads_the_last_token_only(
@@ -66,17 +75,37 @@ def the_least_probable(next_logits: Logits, bos_id: int, eos_id: int, max_len: i
     return solutions.greedy_search(lambda prefix: -next_logits(prefix), bos_id, eos_id, max_len)
 
 
-def _small_model(seed: int, ends_after: int) -> Logits:
-    """Logits that depend on all of the prefix; after so many tokens the end mark is best."""
+def token_ids(prefix: Any) -> list[int]:
+    """What a search hands to its `next_logits`, in the check as with the reader's own model.
+
+    Raises:
+        TypeError: it is no row of whole numbers.
+    """
+    try:
+        return [operator.index(token) for token in prefix]
+    except TypeError:
+        given = f"of type {type(prefix).__name__}"
+        if isinstance(prefix, Tensor):
+            given = f"a tensor of shape {tuple(prefix.shape)} and {prefix.dtype}"
+        raise TypeError(
+            f"next_logits takes a list of token ids, such as [1, 5, 4]; this is {given}"
+        ) from None
+
+
+def _small_model(seed: int, ends_after: int, start_again: bool = False) -> Logits:
+    """Logits that depend on all of the prefix; after so many tokens the end mark is best.
+
+    Where it is to start again, its second token is the start mark.
+    """
     generator = torch.Generator().manual_seed(seed)
     table = torch.randn(VOCAB, VOCAB, generator=generator)
 
     def next_logits(prefix: list[int]) -> Tensor:
         """A small model of 7 tokens: takes a list of token ids, gives the next one's logits."""
-        tokens = [int(token) for token in prefix]
+        tokens = token_ids(prefix)
         fading = torch.tensor([0.8 ** (len(tokens) - i) for i in range(len(tokens))])
         logits = (fading[:, None] * table[tokens]).sum(0)
-        logits[BOS] -= 9
+        logits[BOS] += 9 if start_again and len(tokens) == 2 else -9
         logits[EOS] += 9 if len(tokens) > ends_after else -9
         return logits
 
@@ -108,11 +137,17 @@ GREEDY = Exercise(
         lambda draw: {"next_logits": _small_model(7, 0)},
         lambda draw: {"next_logits": _small_model(7, 20), "max_len": 12},
         lambda draw: {"next_logits": _small_model(8, 20), "max_len": 1},
+        lambda draw: {"next_logits": _small_model(7, 4, start_again=True)},
     ),
     differentiable=False,
     mistakes=(
         Mistake(keeps_the_start, "The output begins with bos_id; leave it out."),
         Mistake(keeps_the_end, "The output ends with eos_id; leave it out."),
+        Mistake(
+            without_any_start,
+            "Every bos_id is left out. Only the first is no part of the output; where the model "
+            "writes it, it is a token like any other.",
+        ),
         Mistake(
             never_stops,
             "The search does not stop at eos_id: what comes after the end of a sentence means "
@@ -212,6 +247,37 @@ def the_worst(totals: Tensor, log_probs: Tensor, beam_size: int) -> Three:
     return -best, parent, token
 
 
+def too_few_of_each_prefix(totals: Tensor, log_probs: Tensor, beam_size: int) -> Three:
+    """As many as there are prefixes."""
+    best, token = log_probs.topk(min(len(totals), log_probs.size(1)))
+    sums = totals[:, None] + best
+    found, index = sums.flatten().topk(beam_size)
+    return found, index // sums.size(1), token.flatten()[index]
+
+
+def best_from_minus_ten_thousand(totals: Tensor, log_probs: Tensor, beam_size: int) -> Three:
+    return _one_by_one(totals[:, None] + log_probs, beam_size, -1e4)
+
+
+def best_from_zero(totals: Tensor, log_probs: Tensor, beam_size: int) -> Three:
+    return _one_by_one(totals[:, None] + log_probs, beam_size, 0.0)
+
+
+def _one_by_one(sums: Tensor, beam_size: int, start: float) -> Three:
+    """The largest of those that are above a number, again and again."""
+    left, found = sums.flatten().tolist(), []
+    for _ in range(beam_size):
+        best, index = start, 0
+        for i, each in enumerate(left):
+            if each > best:
+                best, index = each, i
+        found.append((best, index))
+        left[index] = -math.inf
+    indices = torch.tensor([index for _, index in found])
+    largest = torch.tensor([best for best, _ in found])
+    return largest, indices // sums.size(1), indices % sums.size(1)
+
+
 def added_along_the_tokens(totals: Tensor, log_probs: Tensor, beam_size: int) -> Three:
     return _candidates(totals + log_probs, beam_size)
 
@@ -230,6 +296,17 @@ def _first_step(draw: Draw) -> Inputs:
     totals = torch.full((draw.size("beam"),), -1e6)
     totals[0] = 0.0
     return {"totals": totals, "log_probs": log_probs}
+
+
+def _one_prefix_has_all(draw: Draw) -> Inputs:
+    """As a search begins: twice as many are asked for as there are prefixes, and one counts."""
+    log_probs = draw.normal("4 10", 2.0).log_softmax(dim=-1)
+    totals = torch.tensor([0.0, -math.inf, -math.inf, -math.inf])
+    return {"totals": totals, "log_probs": log_probs, "beam_size": 8}
+
+
+def _far_down(draw: Draw) -> Inputs:
+    return {"totals": _totals(draw) - 20_000}
 
 
 def _as_many_as_tokens(draw: Draw) -> Inputs:
@@ -259,7 +336,13 @@ BEAM = Exercise(
         "log_probs": _log_probs,
         "beam_size": lambda draw: (2, 3, 4)[draw.level],
     },
-    edges=(_first_step, _as_many_as_tokens, lambda draw: {"beam_size": 1}),
+    edges=(
+        _first_step,
+        _as_many_as_tokens,
+        lambda draw: {"beam_size": 1},
+        _one_prefix_has_all,
+        _far_down,
+    ),
     mistakes=(
         Mistake(
             without_the_totals,
@@ -269,6 +352,17 @@ BEAM = Exercise(
             the_best_of_each_prefix,
             "Each prefix gets one candidate, its best: two children of a good prefix may both be "
             "better than any child of a bad one.",
+        ),
+        Mistake(
+            too_few_of_each_prefix,
+            "Each prefix gets as many candidates as there are prefixes; beam_size may be larger, "
+            "and all of the best may be children of one prefix.",
+        ),
+        Mistake(
+            best_from_minus_ten_thousand,
+            "A best sum is looked for from a number on that sums may be below: begin with "
+            "-math.inf, or let topk look.",
+            also=(best_from_zero,),
         ),
         Mistake(
             the_best_prefix_only,

@@ -201,6 +201,23 @@ def _self_attention(draw: Draw) -> Inputs:
     return {"query": x, "key": x.clone(), "value": x.clone(), "mask": mask}
 
 
+def _blind_query(draw: Draw) -> Inputs:
+    mask = draw.open_mask("batch 1 query key")
+    mask[..., 0, :] = False
+    return {"mask": mask}
+
+
+def _one_row_for_all_queries(draw: Draw) -> Inputs:
+    """As padding is hidden."""
+    return {"mask": draw.open_mask("batch 1 1 key")}
+
+
+def _far_scores(draw: Draw) -> Inputs:
+    """Scores far apart, of which the largest may be hidden."""
+    mask = draw.open_mask("batch 1 query key", 0.3)
+    return {"query": 200 * draw.normal("batch query d_model"), "mask": mask}
+
+
 MULTI_HEAD = Exercise(
     solutions.multi_head_attention,
     chapter="architecture/multi_head_attention",
@@ -224,7 +241,13 @@ MULTI_HEAD = Exercise(
         "h_d_v": (4, 9, 10),
     },
     values={"n_heads": lambda draw: (2, 3, 2)[draw.level], "mask": _maybe_mask},
-    edges=(_self_attention, lambda draw: {"n_heads": 1}),
+    edges=(
+        _self_attention,
+        lambda draw: {"n_heads": 1},
+        _blind_query,
+        _one_row_for_all_queries,
+        _far_scores,
+    ),
     mistakes=(
         Mistake(
             a_single_head,

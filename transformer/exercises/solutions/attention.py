@@ -19,7 +19,7 @@ def scaled_dot_product_attention(
     query: Float[Tensor, "*batch query d_k"],
     key: Float[Tensor, "*batch key d_k"],
     value: Float[Tensor, "*batch key d_v"],
-    mask: Bool[Tensor, "*#batch query key"] | None = None,
+    mask: Bool[Tensor, "*#batch #query key"] | None = None,
 ) -> tuple[Float[Tensor, "*batch query d_v"], Float[Tensor, "*batch query key"]]:
     """Equation 1: the weighted sums of the values, and the weights.
 

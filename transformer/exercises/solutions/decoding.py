@@ -12,8 +12,8 @@ def greedy_search(
     """Write token by token, each time the most probable one.
 
     `next_logits(prefix)` gives the logits, (vocab,), of the token after a list of tokens, which
-    begins with `bos_id`. The search ends when it finds `eos_id`, or with `max_len` tokens. Neither
-    `bos_id` nor `eos_id` is in the output.
+    begins with `bos_id`. The search ends when it finds `eos_id`, or with `max_len` tokens. The
+    output is what comes after that first `bos_id`, without `eos_id`.
     """
     prefix = [bos_id]
     for _ in range(max_len):

@@ -52,8 +52,6 @@ class OwnAttention(MultiHeadAttention):
         return attention(query, key, value, *weights, self.n_heads, mask)
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: AnyMask | None) -> Tensor:
-        if mask is not None:  # the exercise's has a row for each query
-            mask = mask.expand(*mask.shape[:-2], q.size(-2), -1)
         output, weights = self.parts["scaled_dot_product_attention"](q, k, v, mask)
         if self.on_weights is not None:
             self.on_weights(weights)

@@ -9,16 +9,20 @@ from torch import Tensor
 from transformer.decoding import Hypothesis
 from transformer.decoding.beam import penalty
 from transformer.decoding.generate import searching
+from transformer.exercises.catalogue.decoding import token_ids
 from transformer.exercises.track.model import OwnTransformer
 
 
 def next_logits_of(model: OwnTransformer, source: list[int]) -> Callable[[list[int]], Tensor]:
-    """What `greedy_search` asks: the logits, (vocab,), of the token after a prefix."""
+    """What `greedy_search` asks: the logits, (vocab,), of the token after a prefix.
+
+    It takes what the check of the exercise takes.
+    """
     src = torch.tensor([source])
     memory = model.encode(src)
 
     def next_logits(prefix: list[int]) -> Tensor:
-        hidden = model.decode(torch.tensor([prefix]), memory, src)
+        hidden = model.decode(torch.tensor([token_ids(prefix)]), memory, src)
         return model.logits(hidden[0, -1])
 
     return next_logits
@@ -30,7 +34,7 @@ def greedy(
     """One sentence, written by the reader's `greedy_search`."""
     with searching(model):
         search = model.parts["greedy_search"]
-        return search(next_logits_of(model, source), bos_id, eos_id, max_len)
+        return [*map(int, search(next_logits_of(model, source), bos_id, eos_id, max_len))]
 
 
 def beam(

@@ -15,6 +15,7 @@ from unicodedata import category
 
 import pydata_sphinx_theme
 from fontTools import subset
+from fontTools.pens.basePen import NullPen
 from fontTools.ttLib import TTFont
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -129,12 +130,32 @@ def cut(source: Path, target: Path, codes: Iterable[int], family: str) -> None:
     subsetter.populate(unicodes=codes)
     with subset.load_font(str(source), options) as font:
         subsetter.subset(font)
+        settle_widths(font)
         for record in font["name"].names:
             if record.nameID in (1, 4, 6, 16):
                 record.string = family.replace(" ", "") if record.nameID == 6 else family
         font["head"].modified = font["head"].created  # the same letters give the same file
         font.recalcTimestamp = False
         subset.save_font(font, str(target), options)
+
+
+def settle_widths(font: TTFont) -> None:
+    """Gives each outline the width that the font's table of widths has for it.
+
+    Large root signs of the source have two, and a browser that goes by the outline's draws the root
+    with a gap before what stands below it, or behind it.
+    """
+    if "CFF " not in font:
+        return
+    outlines = font["CFF "].cff.topDictIndex[0].CharStrings
+    for name, (width, _) in font["hmtx"].metrics.items():
+        outline = outlines[name]
+        outline.draw(NullPen())  # which reads its width
+        if outline.width == width:
+            continue
+        if outline.width == outline.private.defaultWidthX:
+            outline.program.insert(0, outline.private.nominalWidthX)
+        outline.program[0] = width - outline.private.nominalWidthX
 
 
 def main() -> int:

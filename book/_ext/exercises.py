@@ -3,7 +3,8 @@
 - {effort} names an exercise, and becomes how difficult it is and how long it takes; without a name
   it says both itself, as `:difficulty:` and `:minutes:`;
 - {hints} names one, and becomes its hints, each folded. Other hints are dropdowns in the source;
-- {track} becomes the table of all of them, {track-notebook} the address of their notebook.
+- {track} becomes the table of all of them, {track-notebook} the address of their notebook;
+- the title of a solution leads to its exercise by the words alone.
 """
 
 import inspect
@@ -114,10 +115,21 @@ class TrackNotebook(SphinxDirective):
         return [nodes.paragraph("", "", link, nodes.Text("."))]
 
 
+def clear_links_of_blanks(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Puts the blank with which sphinx-exercise begins a link in front of it: it is underlined."""
+    for title in doctree.findall(nodes.title):
+        for link in list(title.findall(nodes.reference)):
+            text = link.astext()
+            if text.startswith(" ") and isinstance(link[0], nodes.Text):
+                link[0] = nodes.Text(link[0].astext().lstrip())
+                title.insert(title.index(link), nodes.Text(" "))
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connects the extension to Sphinx."""
     app.add_directive("effort", Effort)
     app.add_directive("hints", Hints)
     app.add_directive("track", TrackTable)
     app.add_directive("track-notebook", TrackNotebook)
+    app.connect("doctree-resolved", clear_links_of_blanks)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -4,9 +4,18 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from docutils import nodes
 from docutils.nodes import reference
+from docutils.utils import new_document
 
-from book._ext.exercises import Effort, Hints, TrackNotebook, TrackTable, exercise_of
+from book._ext.exercises import (
+    Effort,
+    Hints,
+    TrackNotebook,
+    TrackTable,
+    clear_links_of_blanks,
+    exercise_of,
+)
 from book._ext.house import colab_address
 from transformer.exercises import EXERCISES
 
@@ -104,3 +113,14 @@ def test_the_tracks_notebook_has_a_link_where_there_is_a_repository(options) -> 
 def test_a_repository_has_an_address_in_colab() -> None:
     address = colab_address("https://github.com/someone/book")
     assert address == "https://colab.research.google.com/github/someone/book"
+
+
+def test_the_link_in_a_solutions_title_begins_with_a_letter() -> None:
+    link = reference("", " Exercise 3.1", nodes.Text(" ("), nodes.math("", "x"), nodes.Text(")"))
+    document = new_document("a page")
+    document += nodes.title("", "Solution to", link)
+    words = document.astext()
+    for _ in range(2):  # a page is resolved again when another one changes
+        clear_links_of_blanks(SimpleNamespace(), document, "page")
+        assert document.astext() == words
+        assert link.astext() == "Exercise 3.1 (x)"

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from fontTools.pens.basePen import NullPen
 from fontTools.ttLib import TTFont
 
 from tools import fonts
@@ -108,3 +109,19 @@ def test_the_committed_fonts_are_small_and_have_room_for_other_variables() -> No
     assert codes("𝐴𝑍𝑎𝑧ℎ𝛼𝜔") <= letters
     assert (fonts.OURS / "LICENSE-book-icons.txt").exists()
     assert (fonts.OURS / "LICENSE-book-math.txt").exists()
+
+
+def test_each_outline_of_a_formulas_font_is_as_wide_as_the_table_of_widths_says() -> None:
+    """The source's large root signs are not, and browsers left a gap beside each root."""
+
+    def two_widths(path: Path) -> list[str]:
+        with TTFont(path) as font:
+            outlines = font["CFF "].cff.topDictIndex[0].CharStrings
+            for name in font.getGlyphOrder():
+                outlines[name].draw(NullPen())
+            widths = font["hmtx"].metrics
+            return [name for name in widths if outlines[name].width != widths[name][0]]
+
+    for name, source in fonts.MATHS.items():
+        assert two_widths(source)  # else `settle_widths` can go
+        assert two_widths(fonts.OURS / name) == []

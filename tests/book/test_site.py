@@ -134,3 +134,23 @@ def test_what_was_read_is_remembered_here_and_can_be_forgotten(reader, site: str
     expect(reader.locator(".bd-docs-nav .read-mark")).to_have_count(0)
     assert reader.evaluate("localStorage.getItem('book-reading')") is None
     assert sent == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_headings_own_link_is_reached_by_keyboard_and_shows_then(
+    browser: Browser, site: str, scheme: str
+) -> None:
+    context = browser.new_context(color_scheme=scheme)
+    opened = context.new_page()
+    opened.goto(f"{site}/book/architecture/post_or_pre.html")
+    link = opened.locator("article h2 a.headerlink").first
+    expect(link).to_have_css("opacity", "0")
+    expect(link).to_have_accessible_name("Link to this heading")
+    link.evaluate("(link) => link.parentElement.before(document.createElement('button'))")
+    opened.locator("article h2").first.locator("xpath=preceding-sibling::button").focus()
+    opened.keyboard.press("Tab")
+    expect(link).to_be_focused()
+    expect(link).to_have_css("opacity", "1")
+    opened.keyboard.press("Enter")
+    assert urlparse(opened.url).fragment == link.get_attribute("href").removeprefix("#")
+    context.close()

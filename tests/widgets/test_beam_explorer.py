@@ -313,3 +313,21 @@ def test_the_twin_draws_the_same_tree():
     for candidate in one.candidates():
         total = f"{candidate['total']:.2f}".replace("-", "−")
         assert any(t.startswith(candidate["token"]) and t.endswith(total) for t in written)
+
+
+def test_the_step_stays_in_sight_when_the_width_changes(show) -> None:
+    """As on a slide, which gives the tree its width after the first step is shown."""
+    one = explorer(beam_size=2)
+    one.step = one.n_steps
+    shown = show(one)
+    box = shown.widget.locator(".tfw-scroll:has(.tfw-beam-tree)")
+    for width in (900, 420, 640):
+        shown.widget.evaluate("(place, width) => { place.style.width = `${width}px`; }", width)
+        shown.frame()
+        shown.frame()
+        hidden = box.evaluate(
+            """(box) => Math.max(...[...box.querySelectorAll(
+                 '[data-node]:not(.tfw-beam-later)')].map((node) =>
+                 node.getBoundingClientRect().right)) - box.getBoundingClientRect().right"""
+        )
+        assert hidden <= 1, f"at {width} px"

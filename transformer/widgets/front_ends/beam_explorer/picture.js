@@ -166,9 +166,15 @@ export function treePicture(act) {
     if (picture.getAttribute("aria-busy") !== "true") grow(tree, 1);
     heads.childNodes.forEach((head, at) =>
       /** @type {Element} */ (head).classList.toggle("tfw-beam-later", at > step));
-    // The step in question stays in sight, at the right edge of what has grown.
-    box.scrollLeft = xOf(step) + NODE.width + MARGIN - box.clientWidth;
+    follow();
   }
+
+  /** The step in question stays in sight, at the right edge of what has grown. */
+  function follow() {
+    box.scrollLeft = xOf(upTo) + NODE.width + MARGIN - box.clientWidth;
+  }
+  // A slide, say, gives the box its width only after the first step is shown.
+  new ResizeObserver(follow).observe(box);
 
   return { element: box, picture, build, show };
 }

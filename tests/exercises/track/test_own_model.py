@@ -17,10 +17,12 @@ from transformer import Transformer, TransformerConfig
 from transformer.cache import KeyValueCache
 from transformer.data.toy_german import toy_german
 from transformer.exercises import EXERCISES, check, solution
+from transformer.exercises.result import MOST_LINES
 from transformer.exercises.track import OwnTransformer, Parts, same_as_ours, train
 from transformer.exercises.track.files import files_in
 from transformer.exercises.track.folder import Track
 from transformer.exercises.track.model import build
+from transformer.exercises.track.own import HIDDEN, FewLines
 from transformer.exercises.track.parts import STANDS
 from transformer.exercises.track.proof import PROPERTIES
 from transformer.exercises.track.subwords import OwnSubwords
@@ -124,6 +126,107 @@ def test_multi_head_attention_calls_the_readers_attention() -> None:
     assert len(calls) == CONFIG.n_layers
 
 
+HEADS = """
+def multi_head_attention(query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None):
+    pairs = ((query, w_query), (key, w_key), (value, w_value))
+    q, k, v = ((x @ w).unflatten(-1, (n_heads, -1)).transpose(1, 2) for x, w in pairs)
+    return {call}.transpose(1, 2).flatten(2) @ w_output
+"""
+HELPED = """
+def helps(*parts):
+    return {name}(*parts)[0]
+"""
+BY_NAME = "from transformer.attention import scaled_dot_product_attention"
+OURS = "transformer.attention.scaled_dot_product_attention"
+
+
+def heads_of(*lines: str, call: str) -> Function:
+    """A reader's multi_head_attention that gets at its attention in some way."""
+    names: dict[str, Any] = {}
+    exec("\n".join([*lines, HEADS.format(call=call)]), names)
+    function: Function = names["multi_head_attention"]
+    return function
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        heads_of(BY_NAME, call="scaled_dot_product_attention(q, k, v, mask)[0]"),
+        heads_of(f"{BY_NAME} as attend", call="attend(q, k, v, mask)[0]"),
+        heads_of(
+            BY_NAME,
+            HELPED.format(name="scaled_dot_product_attention"),
+            call="helps(q, k, v, mask)",
+        ),
+        heads_of(f"{BY_NAME} as attend", HELPED.format(name="attend"), call="helps(q, k, v, mask)"),
+    ],
+    ids=["by name", "by another name", "by a helper", "by a helper and another name"],
+)
+def test_the_readers_attention_is_called_however_it_is_reached(heads: Function) -> None:
+    names: list[int] = []
+    attention = counting(readers("scaled_dot_product_attention"), names)
+    parts = Parts({"multi_head_attention": heads, "scaled_dot_product_attention": attention})
+    build(CONFIG, parts).encode(torch.tensor([[4, 5]]))
+    assert len(names) == CONFIG.n_layers
+    parts = Parts({**parts.yours, "scaled_dot_product_attention": readers(OURS.split(".")[-1])})
+    assert len(parts.about()) == 2  # how many are the reader's, and for what ours stand in
+
+
+@pytest.mark.parametrize(
+    ("heads", "words"),
+    [
+        (
+            heads_of("import transformer.attention", call=f"{OURS}(q, k, v, mask)[0]"),
+            f"Your multi_head_attention calls {OURS}, which is ours. Import it by its name",
+        ),
+        (
+            heads_of(call="__import__('torch').softmax(q @ k.mT / q.size(-1) ** 0.5, -1) @ v"),
+            "Your multi_head_attention does not call your scaled_dot_product_attention.",
+        ),
+    ],
+    ids=["of the module", "computed anew"],
+)
+def test_where_the_readers_attention_is_not_called_it_is_said(heads: Function, words: str) -> None:
+    attention = readers("scaled_dot_product_attention")
+    alone = Parts({"multi_head_attention": heads}).about()
+    assert len(alone) == 2  # it is said already that ours stands in
+    parts = Parts({"multi_head_attention": heads, "scaled_dot_product_attention": attention})
+    assert parts.about()[2].startswith(words)
+
+
+def test_a_part_that_is_made_of_ours_is_said() -> None:
+    parts = Parts({"residual": lambda *arguments: EXERCISES["residual"].solution(*arguments)})
+    (_, _, said) = parts.about()
+    solved = "transformer.exercises.solutions.layers.residual"
+    assert said == f"Your residual calls {solved}, which is ours."
+
+
+def test_of_what_the_readers_functions_print_a_few_lines_are_shown(capsys) -> None:
+    def chatty(x, sublayer, norm, dropout):
+        print("this is x:", x.shape)
+        return readers("residual")(x, sublayer, norm, dropout)
+
+    model = build(CONFIG, Parts({"residual": chatty}))
+    for _ in range(20):
+        model.encode(torch.tensor([[4, 5]]))
+    print("of another")
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[:MOST_LINES] == [f"this is x: torch.Size([1, 2, {CONFIG.d_model}])"] * MOST_LINES
+    assert printed[MOST_LINES:] == [HIDDEN.strip(), "of another"]
+
+
+def test_a_few_lines_are_all_shown_and_one_long_line_is_cut(capsys) -> None:
+    few = FewLines()
+    with few.instead(), few.instead():
+        print("one\ntwo")
+    assert capsys.readouterr().out == "one\ntwo\n"
+    with few.instead():
+        print("x" * 10_000)
+        print("more")
+    shown = capsys.readouterr().out
+    assert shown.count("x") < 3_000 and shown.endswith(f"x\n{HIDDEN}")
+
+
 def greedy_with_a_tensor(next_logits, bos_id, eos_id, max_len):
     prefix = torch.tensor([bos_id])
     while len(prefix) <= max_len and (token := next_logits(prefix).argmax()) != eos_id:
@@ -150,16 +253,6 @@ def test_a_search_that_passes_its_check_runs_with_the_readers_model(search: Func
     passes = check(search, "greedy_search").passed
     assert passes == (search is not greedy_with_a_batch)
     assert findings(Parts({"greedy_search": search}))["the_searches"] == passes
-
-
-def test_a_beam_step_that_passes_its_check_searches_as_ours() -> None:
-    def few(totals, log_probs, beam_size):
-        best, tokens = log_probs.topk(min(3, beam_size))
-        sums, index = (totals[:, None] + best).flatten().topk(beam_size)
-        return sums, index // best.size(1), tokens.flatten()[index]
-
-    assert not check(few, "beam_step").passed
-    assert not findings(Parts({"beam_step": few}))["the_searches"]
 
 
 def test_weights_fit_from_one_to_the_other() -> None:

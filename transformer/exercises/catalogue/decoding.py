@@ -100,7 +100,7 @@ def _small_model(seed: int, ends_after: int, start_again: bool = False) -> Logit
     generator = torch.Generator().manual_seed(seed)
     table = torch.randn(VOCAB, VOCAB, generator=generator)
 
-    def next_logits(prefix: list[int]) -> Tensor:
+    def next_logits(prefix: Any) -> Tensor:
         """A small model of 7 tokens: takes a list of token ids, gives the next one's logits."""
         tokens = token_ids(prefix)
         fading = torch.tensor([0.8 ** (len(tokens) - i) for i in range(len(tokens))])

@@ -1,14 +1,21 @@
 """The functions of which a Transformer is put together: the reader's, and ours for the others."""
 
-from collections.abc import Callable, Iterator, Mapping
-from types import FunctionType
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from transformer.exercises.cases import copied, prepared
 from transformer.exercises.catalogue import EXERCISES
 from transformer.exercises.checking import check, find
 from transformer.exercises.result import Result
-
-Function = Callable[..., Any]
+from transformer.exercises.track.own import (
+    GIVEN,
+    Calls,
+    FewLines,
+    Function,
+    calls,
+    knowing,
+    printing_to,
+)
 
 # What each exercise's function does in the model, its training and its search. The exercises that
 # are not here belong to no Transformer of 2017.
@@ -33,8 +40,10 @@ STANDS: dict[str, str] = {
     "greedy_search": "writes sequences, one at a time",
     "beam_step": "makes the steps of a beam search",
 }
-# What a function's file is given of ours, under the name of another exercise.
-GIVEN = ("scaled_dot_product_attention",)
+
+CALLER = "multi_head_attention"  # the one that is given something of ours
+UNUSED = "That only runs where the weights are looked at."
+IMPORT = "Import it by its name above the function, and yours is called in its place."
 
 
 class Parts(Mapping[str, Function]):
@@ -50,6 +59,13 @@ class Parts(Mapping[str, Function]):
         self.yours: dict[str, Function] = {}
         for name, function in (yours or {}).items():
             self.yours[find(name).name] = function
+        self.begin()
+
+    def begin(self) -> None:
+        """Before something is done with the model: it is made of the functions as they are now."""
+        # The function that is called, beside the one of which it was made.
+        self._made: dict[str, tuple[Function, Function]] = {}
+        self._few = FewLines()
 
     def check(self, function: Any, name: str | None = None) -> Result:
         """What `check` says; a function that passes is kept, in the place of ours."""
@@ -68,7 +84,15 @@ class Parts(Mapping[str, Function]):
         """
         if name not in self.yours:
             return EXERCISES[name].solution
-        return _knowing(self.yours[name], {each: self[each] for each in GIVEN if each != name})
+        yours = self.yours[name]
+        if name not in self._made or self._made[name][0] is not yours:
+            self._made[name] = yours, printing_to(self._few, self._knowing(name))
+        return self._made[name][1]
+
+    def _knowing(self, name: str) -> Function:
+        """A function of the reader's that calls the reader's others."""
+        others = {each: self[each] for each in GIVEN if each != name}
+        return knowing(self.yours[name], others)
 
     def __iter__(self) -> Iterator[str]:
         """The names, in the book's order."""
@@ -87,19 +111,35 @@ class Parts(Mapping[str, Function]):
             lines.append(f"Ours stand in for {', '.join(ours)}.")
         elif ours:
             lines.append("Ours stand in for all of them.")
+        return [*lines, *self.borrowed()]
+
+    def borrowed(self) -> list[str]:
+        """Where a function of the reader's calls ours all the same, or not the reader's own."""
+        lines = []
+        for name in (each for each in STANDS if each in self.yours):
+            found = self._calls(name)
+            own = [each for each in GIVEN if each in self.yours and each != name]
+            # Of what the reader has not written it is said already that ours stands in.
+            ours = [
+                each
+                for each in sorted(found.ours)
+                if _last(each) not in GIVEN or _last(each) in own
+            ]
+            if ours:
+                way = f" {IMPORT}" if any(_last(each) in own for each in ours) else ""
+                lines.append(f"Your {name} calls {', '.join(ours)}, which is ours.{way}")
+            elif name == CALLER:
+                codes = {each: getattr(self.yours[each], "__code__", None) for each in own}
+                unused = [each for each, code in codes.items() if code and code not in found.codes]
+                lines += [f"Your {name} does not call your {each}. {UNUSED}" for each in unused]
         return lines
 
+    def _calls(self, name: str) -> Calls:
+        """What runs in a call with the smallest inputs of the check."""
+        inputs, _, _ = prepared(name)[0]
+        with self._few.instead():
+            return calls(self._knowing(name), [*map(copied, inputs.values())])
 
-def _knowing(function: Function, others: Mapping[str, Function]) -> Function:
-    """The same function, for which a name that it was given of ours means the reader's function."""
-    if not isinstance(function, FunctionType):
-        return function
-    known = {name: other for name, other in others.items() if name in function.__globals__}
-    if not known:
-        return function
-    names = {**function.__globals__, **known}
-    made = FunctionType(
-        function.__code__, names, function.__name__, function.__defaults__, function.__closure__
-    )
-    made.__kwdefaults__ = function.__kwdefaults__
-    return made
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]

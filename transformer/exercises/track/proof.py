@@ -143,6 +143,7 @@ PROPERTIES: tuple[Property, ...] = (
 
 def same_as_ours(parts: Parts) -> Iterator[Finding]:
     """What holds of a model of these parts that holds of ours, one after another."""
+    parts.begin()
     try:
         both = Both.of(parts)
     except Exception as error:

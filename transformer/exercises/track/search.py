@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -21,7 +22,7 @@ def next_logits_of(model: OwnTransformer, source: list[int]) -> Callable[[list[i
     src = torch.tensor([source])
     memory = model.encode(src)
 
-    def next_logits(prefix: list[int]) -> Tensor:
+    def next_logits(prefix: Any) -> Tensor:
         hidden = model.decode(torch.tensor([token_ids(prefix)]), memory, src)
         return model.logits(hidden[0, -1])
 

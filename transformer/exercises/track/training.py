@@ -122,6 +122,7 @@ def train(
     if name not in TRAINS:
         raise ValueError(f"there is no training {name!r}; choose one of {', '.join(TRAINS)}")
     parts = parts or Parts()
+    parts.begin()
     task = task or TRAINS[name](parts)
     model = build(task.config, parts, task.training.seed)
     say(f"{model.n_parameters():,} weights, {task.training.steps} steps")

@@ -28,6 +28,7 @@ from pathlib import Path
 
 from tools.durations import RECORDED, Durations, in_words
 
+AFTERWARDS = ("html/reports", "html/slides")  # beside the book's pages, made after them
 FRONT_ENDS = "transformer/widgets/front_ends"
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 PROBLEM = re.compile(
@@ -264,7 +265,7 @@ def build_book(root: Path, **limits: float) -> Built | None:
         return built
 
     state_path.unlink(missing_ok=True)
-    forget(build, "html/reports")
+    forget(build, *AFTERWARDS)
     if not cache_key.exists() or cache_key.read_text() != keys["execution"]:
         forget(build, ".jupyter_cache")
         cache_key.write_text(keys["execution"])

@@ -1,11 +1,14 @@
 """Makes the slides: `.venv/bin/python -m tools.slides`. `make slides` calls it.
 
+With `--publish` they also go beside the book, where the published site has them.
+
 One deck a chapter, from the marks in it (`book/_ext/slides.py`), with the outputs that the book's
 build has left in its cache: nothing is executed here. What comes out, `_build/slides`, needs no
 network and no server.
 """
 
 import argparse
+import shutil
 import sys
 import time
 from contextlib import redirect_stdout
@@ -25,6 +28,7 @@ SITE_ONLY = {
     "book._ext.moved",
     "book._ext.assets",
 }
+FOLDER = "slides"  # on the published site; `tools/book.py` forgets it
 OF_SITE = ("html_", "ogp_", "templat", "comments_", "moved_")  # how their settings begin
 # Which form of an output is shown, as on the site.
 PRIORITY = (
@@ -133,11 +137,30 @@ def make_slides(root: Path) -> int:
     return 0
 
 
+def publish(root: Path) -> None:
+    """Puts the decks into the folder `slides` of the built site, in the place of earlier ones.
+
+    They stay apart from the book there: no page keeps them for reading without a network, the
+    sitemap does not name them, and the next build of the book begins without them.
+    """
+    target = root / "_build" / "html" / FOLDER
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(root / "_build" / "slides", target)
+
+
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="the folder with _toc.yml")
-    return make_slides(parser.parse_args().root.resolve())
+    parser.add_argument(
+        "--publish", action="store_true", help="put them on the built site, too, under slides/"
+    )
+    options = parser.parse_args()
+    root = options.root.resolve()
+    status = make_slides(root)
+    if options.publish and status == 0:
+        publish(root)
+    return status
 
 
 if __name__ == "__main__":

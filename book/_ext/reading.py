@@ -1,6 +1,6 @@
 """What helps a reader to find the way through a chapter.
 
-- below the title stand the paper's sections, and what reading and running take;
+- below the title stand the paper's sections, what reading and running take, and its slides;
 - a section marked `{.second-reading}` says so, and links to where the main line goes on;
 - what is folded says in a word or two what it is: the code, or the test of a claim;
 - {dfn}`term` is the place where a term is introduced: a definition, and an entry of the index;
@@ -81,7 +81,10 @@ def number_later(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 
 
 def head(app: Sphinx, doctree: nodes.document) -> None:
-    """Puts the line about paper, reading and running below the title of a chapter."""
+    """Puts the line about paper, reading and running below the title of a chapter.
+
+    The chapter's deck is on the published site alone (`tools/slides.py`): the link leads there.
+    """
     metadata = app.env.metadata.get(app.env.docname, {})
     title = next(iter(doctree.findall(nodes.title)), None)
     if "kernelspec" not in metadata or "paper" not in metadata or title is None:
@@ -92,7 +95,11 @@ def head(app: Sphinx, doctree: nodes.document) -> None:
     text = main_line(path).head(seconds.get(app.env.docname))
     assert title.parent is not None
     index = title.parent.index(title) + 1
-    title.parent.insert(index, nodes.paragraph("", text, classes=["chapter-head"]))
+    line = nodes.paragraph("", text, classes=["chapter-head"])
+    if "slides" in metadata and (base := app.config.html_baseurl.rstrip("/")):
+        address = f"{base}/slides/{app.env.docname}.html"
+        line += [nodes.Text(" · "), nodes.reference("", "slides", refuri=address)]
+    title.parent.insert(index, line)
 
 
 def is_second(section: nodes.Node | None) -> bool:

@@ -40,6 +40,18 @@ SHOWS = "shows_of_the_module"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
+class Docstring(GoogleDocstring):
+    """One in which names that share a description get an entry each.
+
+    Of arguments napoleon reads them so, of attributes it does not.
+    """
+
+    def _consume_fields(
+        self, parse_type: bool = True, prefer_type: bool = False, multiple: bool = False
+    ) -> list[tuple[str, str, list[str]]]:
+        return super()._consume_fields(parse_type, prefer_type, multiple=True)
+
+
 class chapters_of(nodes.Element):
     """Where the chapters show an object, until all of them have been read."""
 
@@ -127,7 +139,7 @@ def restructured(docstring: str, what: str) -> list[str]:
     parts[::2] = (LETTER.sub(r"\\\1.", MARKS.sub(r"\\\g<0>", part)) for part in parts[::2])
     parts[1::2] = (f"``{' '.join(part.split())}``" for part in parts[1::2])
     text = BULLETS.sub(r"\1\n\n", "".join(parts))
-    made = GoogleDocstring(text, DOCSTRINGS, what=what)  # type: ignore[arg-type]
+    made = Docstring(text, DOCSTRINGS, what=what)  # type: ignore[arg-type]
     return "\n".join(made.lines()).split("\n")  # of what is raised, two lines may be one
 
 

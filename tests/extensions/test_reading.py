@@ -4,10 +4,14 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from docutils import nodes
+from docutils.utils import new_document
 
 from book._ext.main_line import main_line, sections_of
+from book._ext.reading import head
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = f"""
@@ -152,6 +156,25 @@ def test_the_papers_sections_are_put_into_words(paper: str, words: str) -> None:
 def test_the_head_of_a_chapter_says_what_it_covers_and_what_it_takes(page: str) -> None:
     (line,) = re.findall(r'<p class="chapter-head">(.*?)</p>', page)
     assert line == "Paper: section 3.2, Table 1 · 1 minute to read · 20 seconds to run"
+
+
+def test_the_head_of_a_chapter_with_slides_leads_to_its_deck_on_the_published_site() -> None:
+    def links(metadata: dict[str, object], base: str) -> list[str]:
+        document = new_document("chapter")
+        document += nodes.title("", "A chapter")
+        env = SimpleNamespace(
+            docname="book/why/first",
+            metadata={"book/why/first": {"kernelspec": {}, "paper": "none", **metadata}},
+            doc2path=lambda _: ROOT / "book/why/attention.md",
+        )
+        config = SimpleNamespace(html_baseurl=base)
+        head(SimpleNamespace(env=env, config=config, confdir=ROOT / "nowhere"), document)
+        return [link["refuri"] for link in document.findall(nodes.reference)]
+
+    deck = "https://owner.example/book/slides/book/why/first.html"
+    assert links({"slides": {"slides": 3}}, "https://owner.example/book/") == [deck]
+    assert links({}, "https://owner.example/book/") == []
+    assert links({"slides": {"slides": 3}}, "") == []  # in a deck itself
 
 
 @pytest.mark.slow

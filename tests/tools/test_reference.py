@@ -136,3 +136,17 @@ def test_public_definitions_of_the_core_are_all_there() -> None:
 def test_a_module_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ExtensionError, match=r"names the module transformer\.gone, which does not"):
         path_of(tmp_path, "transformer.gone")
+
+
+@pytest.mark.parametrize(("section", "field"), [("Args", "param"), ("Attributes", "ivar")])
+def test_names_with_one_description_get_an_entry_each(section: str, field: str) -> None:
+    lines = restructured(f"What.\n\n{section}:\n    one, other: both\n        of them.\n", "class")
+    for name in ("one", "other"):
+        place = lines.index(f":{field} {name}: both")
+        assert lines[place + 1].strip() == "of them."
+    assert "one, other" not in "\n".join(lines)
+
+
+def test_exceptions_are_named_as_they_were() -> None:
+    lines = restructured("What.\n\nRaises:\n    ValueError: of a, b and c.\n", "function")
+    assert ":raises ValueError: of a, b and c." in lines

@@ -15,9 +15,10 @@ from book._ext.decks import broken, without_docstrings
 from book._ext.slides import read_mark
 from tests.slides.opened import OpenDeck, open_deck, violations_of
 from tests.small_chapters import FRONT
-from tools.book import execution_key, kernel_environ
+from tools.book import AFTERWARDS, execution_key, forget, kernel_environ
 from tools.durations import Durations
 from tools.execute import Execution
+from tools.slides import publish
 
 ROOT = Path(__file__).resolve().parents[2]
 JUPYTER_BOOK = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
@@ -239,6 +240,22 @@ def test_the_index_leads_to_the_decks_and_names_the_chapters_without(small: Path
     assert '<a href="book/chapter.html">1. A chapter</a></td>\n<td>5</td>' in index
     assert "2. Another chapter</td>" in index and "no slides yet" in index
     assert [path.name for path in (slides / "book").iterdir()] == ["chapter.html"]
+
+
+def test_published_decks_replace_earlier_ones_and_the_next_book_begins_without(
+    tmp_path: Path,
+) -> None:
+    made, site = tmp_path / "_build/slides", tmp_path / "_build/html"
+    (made / "book").mkdir(parents=True)
+    (made / "book/chapter.html").write_text("a deck")
+    (site / "slides/book").mkdir(parents=True)
+    (site / "slides/book/gone.html").write_text("an old deck")
+    publish(tmp_path)
+    assert [path.name for path in (site / "slides/book").iterdir()] == ["chapter.html"]
+    assert (made / "book/chapter.html").exists()
+    (site / "index.html").write_text("the book")
+    forget(tmp_path / "_build", *AFTERWARDS)
+    assert [path.name for path in site.iterdir()] == ["index.html"]
 
 
 def changed(small: Path, old: str, new: str) -> subprocess.CompletedProcess[str]:

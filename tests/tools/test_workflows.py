@@ -83,6 +83,16 @@ def test_what_is_published_is_what_was_tested_in_the_same_run() -> None:
     assert "always" not in upload["if"]
 
 
+def test_the_slides_go_onto_the_site_after_its_tests_and_pass_their_own() -> None:
+    told = JOBS["test.yml test"]["steps"]
+    (slides,) = [step for step in told if "tools.slides --publish" in step.get("run", "")]
+    (tested,) = [step for step in told if step.get("run") == ".ci/run"]
+    (upload,) = [s for s in steps("test.yml test", "actions/upload") if s["with"]["name"] == "site"]
+    assert told.index(tested) < told.index(slides) < told.index(upload)
+    assert "pytest -m slides" in slides["run"]
+    assert slides["if"] == upload["if"], "what is published has them"
+
+
 def test_the_job_that_may_write_runs_no_code_of_the_repository() -> None:
     used = {step["uses"].split("@")[0] for step in steps("test.yml publish") if "uses" in step}
     assert used == {"actions/download-artifact"}

@@ -212,8 +212,8 @@ def holds(packed: Packed, translator: Translator) -> bool:
 def _lists(tokenizer: Tokenizer) -> Mapping[str, Any]:
     """What a tokenizer is made of: its tokens in the order of their ids, and its merges, if any.
 
-    A merge is told by the token that it makes, as the number of letters of its first part: the
-    i-th merge makes the i-th of the tokens at the list's end. One that makes another token is
+    A merge is told by where it cuts the token that it makes, counted in UTF-16 as JavaScript does:
+    the i-th merge makes the i-th of the tokens at the list's end. One that makes another token is
     its two parts, with a space between.
 
     Raises:
@@ -229,7 +229,9 @@ def _lists(tokenizer: Tokenizer) -> Mapping[str, Any]:
         return {
             "vocab": vocab,
             "merges": [
-                len(first) if first + second == token else f"{first} {second}"
+                len(first.encode("utf-16-le")) // 2
+                if first + second == token
+                else f"{first} {second}"
                 for (first, second), token in zip(merges, made, strict=True)
             ],
         }

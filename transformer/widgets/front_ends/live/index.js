@@ -1,9 +1,8 @@
 // @ts-check
 // A trained model in the page: sentence in, translation and all that the heads looked at out.
 
-import { inflate } from "../kit/model.js";
 import { answer } from "./answers.js";
-import { fromBase64 } from "./parts.js";
+import { fromBase64, inflatedBySteps, joined } from "./parts.js";
 import { transformer } from "./network.js";
 import { beamSearch, drawn, largest, mostProbable, oneByOne } from "./search.js";
 import { BOS, EOS, tokenizerOf } from "./tokenizer.js";
@@ -11,7 +10,7 @@ import { weightsOf } from "./weights.js";
 
 const EXTRA_LENGTH = 50; // section 6.1: so many tokens more than the input may the output have
 const HALF = /\p{Surrogate}/u; // of a pair of code units, alone
-const TURN = 6; // milliseconds of work, after which the page has its turn
+const TURN = 4; // milliseconds of work, after which the page has its turn
 
 /** A turn for the page: what waits (a click, a frame) comes first. @returns {Promise<void>} */
 function turn() {
@@ -176,16 +175,11 @@ async function open(parts, { simd = true } = {}) {
   for (const part of parts) {
     const bytes = fromBase64(part);
     await turn();
-    pieces.push(await inflate(bytes));
+    pieces.push(await inflatedBySteps(bytes, turn));
     await turn();
   }
-  const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.length;
-    await turn();
-  }
+  const all = joined(pieces);
+  await turn();
   const weights = await weightsOf(all, turn, simd);
   await turn();
   return new Live(weights, await tokenizerOf(weights.tokenizer, turn));

@@ -11,6 +11,26 @@ export function fromBase64(text) {
   return bytes;
 }
 
+const STEP = 2 ** 15; // bytes that are unpacked at once
+
+/**
+ * What zlib has packed, with a turn for the page after each step.
+ * @param {Uint8Array} packed @param {() => Promise<void>} pause
+ */
+export async function inflatedBySteps(packed, pause) {
+  const { readable, writable } = new DecompressionStream("deflate");
+  const feed = async () => {
+    const writer = writable.getWriter();
+    for (let at = 0; at < packed.length; at += STEP) {
+      await writer.write(/** @type {Uint8Array<ArrayBuffer>} */ (packed.slice(at, at + STEP)));
+      await pause();
+    }
+    await writer.close();
+  };
+  const [whole] = await Promise.all([new Response(readable).arrayBuffer(), feed()]);
+  return new Uint8Array(whole);
+}
+
 /** The bytes as zlib packs them. @param {Uint8Array} bytes @returns {Promise<Uint8Array>} */
 export async function deflated(bytes) {
   const stream = new Blob([/** @type {BlobPart} */ (bytes)]).stream()

@@ -13,6 +13,7 @@ export const BOS = 1;
 export const EOS = 2;
 const UNKNOWN = 3;
 const SPECIAL = 4;
+const AT_ONCE = 1024; // merges that are read between two pauses
 export const SPACE = "\u2581";
 // What the `tokenizers` library calls punctuation: Unicode's, and all of ASCII's.
 const PUNCTUATION = /[\p{P}$+<=>^`|~]/u;
@@ -35,26 +36,25 @@ function wordTokenizer(words) {
   };
 }
 
-/** A token in two, with a space between. @param {string} token @param {number} letters of the first */
-function cut(token, letters) {
-  const all = [...token];
-  return `${all.slice(0, letters).join("")} ${all.slice(letters).join("")}`;
-}
-
 /**
  * Byte-pair encoding.
  * @param {string[]} vocab the tokens in the order of their ids
- * @param {(number | string)[]} merges the oldest first: of the token that it makes, which stands as
- *   far from the vocabulary's end as the merge from the merges', the letters of the first part; or
- *   both parts, with a space between
+ * @param {(number | string)[]} merges the oldest first: where it cuts the token that it makes,
+ *   which stands as far from the vocabulary's end as the merge from the merges'; or both parts, with
+ *   a space between
  * @param {() => Promise<void>} pause gives the page its turn
  * @returns {Promise<Tokenizer>}
  */
 async function bpeTokenizer(vocab, merges, pause) {
   const ids = new Map(vocab.map((token, id) => [token, id]));
   await pause();
-  const ages = new Map(merges.map((merge, age) => [typeof merge === "string" ? merge
-    : cut(vocab[vocab.length - merges.length + age], merge), age]));
+  /** @type {Map<string, number>} */
+  const ages = new Map();
+  for (const [age, merge] of merges.entries()) {
+    const token = vocab[vocab.length - merges.length + age];
+    ages.set(typeof merge === "string" ? merge : `${token.slice(0, merge)} ${token.slice(merge)}`, age);
+    if (age % AT_ONCE === 0) await pause();
+  }
   const byteToken = (/** @type {number} */ byte) =>
     `<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`;
   /** @type {Map<number, number>} */

@@ -57,6 +57,7 @@ export async function weightsOf(bytes, pause, simd = true) {
       matrices.set(name, matrix);
     }
   }
+  await pause();
   let done = 0;
   for (const { outs, ins, stride, rows, scales } of matrices.values()) {
     for (const o of byScale(scales.subarray(0, outs))) {

@@ -16,7 +16,7 @@ from transformer import attention, embedding, masks
 from transformer.exercises import EXERCISES, check
 from transformer.exercises.answers import equal
 from transformer.exercises.cases import cases, ways
-from transformer.exercises.catalogue.findings import both_sides_count_alike
+from transformer.exercises.catalogue.parsing import both_sides_count_alike
 from transformer.exercises.exercise import Case
 from transformer.exercises.inputs import LEVELS, Draw
 from transformer.exercises.solutions import embedding as embedding_solutions

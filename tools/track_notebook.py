@@ -26,6 +26,10 @@ wrong, or keeps the function. At the end your functions stand in the book's Tran
 learns to copy and to translate. What you leave out, ours does. Hints and our solutions open with a
 click."""
 BEGIN = """\
+import math
+
+import torch
+
 from transformer.exercises.track import Parts, same_as_ours, train
 
 mine = Parts()"""

@@ -43,6 +43,7 @@ def test_every_exercise_has_a_cell_to_fill_in_and_a_check(notebook) -> None:
     for name, source in zip(EXERCISES, cells, strict=True):
         assert source == f"{str(skeleton(name)).rstrip()}\n\n\nmine.check({name})"
     assert codes(notebook)[0] == "install_book()"
+    assert codes(notebook)[1].startswith("import math\n\nimport torch\n")
 
 
 def test_titles_hints_solutions_and_chapters_come_from_the_catalogue(notebook) -> None:

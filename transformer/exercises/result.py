@@ -105,9 +105,13 @@ class Result:
 
     def __repr__(self) -> str:
         """For a terminal."""
-        lines = self.lines
+        return "\n".join([*self.lines, *([self.details] if self.details else [])])
+
+    @property
+    def details(self) -> str:
+        """The numbers with which it shows, and what was printed, for a terminal."""
         values = [f"{name} = {text}" for name, text in self.values.items()]
-        lines += ["  " + text.replace("\n", "\n  ") for text in values]
+        lines = ["  " + text.replace("\n", "\n  ") for text in values]
         if self.printed:
             lines += ["It printed:", *("  " + line for line in self._printed_lines())]
         return "\n".join(lines)

@@ -2,6 +2,7 @@
 
 import ast
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from transformer.exercises.exercise import Exercise
@@ -35,11 +36,18 @@ def skeleton_source(exercise: Exercise) -> str:
     return "\n".join([*lines[node.lineno - 1 : docstring.end_lineno], "    ..."]) + "\n"
 
 
-def given_imports(exercise: Exercise) -> str:
-    """The imports and short names that the skeleton and the solution need, as ruff orders them."""
+def given_imports(exercise: Exercise, more: Sequence[str] = ()) -> str:
+    """The imports and short names that the skeleton and the solution need, as ruff orders them.
+
+    Args:
+        exercise: whose solution it is.
+        more: modules that others' solutions need.
+    """
     used = {node.id for node in ast.walk(definition(exercise)) if isinstance(node, ast.Name)}
     groups: dict[str, list[str]] = {"python": [], "others": [], "ours": [], "names": []}
-    for node in ast.parse(module_source(exercise)).body:
+    asked = ast.parse("\n".join(f"import {module}" for module in more)).body
+    used.update(more)
+    for node in [*asked, *ast.parse(module_source(exercise)).body]:
         if isinstance(node, ast.Import | ast.ImportFrom):
             node.names = [a for a in node.names if (a.asname or a.name) in used]
             if node.names:
@@ -48,4 +56,6 @@ def given_imports(exercise: Exercise) -> str:
                 groups["ours" if module == "transformer" else python].append(ast.unparse(node))
         elif isinstance(node, ast.Assign) and used & {ast.unparse(name) for name in node.targets}:
             groups["names"].append(ast.unparse(node))
+    for kind in ("python", "others", "ours"):  # `import x` before `from x import y`
+        groups[kind] = sorted(set(groups[kind]), key=lambda line: (line.startswith("from"), line))
     return "\n\n".join("\n".join(lines) for lines in groups.values() if lines)

@@ -1,15 +1,19 @@
 """The track as a reader walks it, with the command: skeletons, mistakes, solutions, a model."""
 
 import json
+import math
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 
 from tests.command_line import run
 from transformer.exercises import EXERCISES, skeleton, solution
 from transformer.exercises.track import command
 from transformer.exercises.track.files import files_in
+from transformer.exercises.track.proof import Finding
 
 SOFTMAX = "01_softmax.py"
 
@@ -36,9 +40,14 @@ def test_the_folder_has_a_skeleton_for_each_exercise_in_the_books_order(folder: 
     assert names == [f"{i:02}_{name}.py" for i, name in enumerate(EXERCISES, 1)]
     for name, path in zip(EXERCISES, sorted(folder.glob("*.py")), strict=True):
         text = path.read_text()
-        assert text.endswith(str(skeleton(name)))
+        assert text.endswith(str(skeleton(name)).split("\n\n\n")[-1])
         assert f"{EXERCISES[name].chapter}.html" in text
-        exec(compile(text, path.name, "exec"), {})  # by itself
+        names: dict[str, Any] = {}
+        exec(compile(text, path.name, "exec"), names)  # by itself
+        if "Tensor" in text:
+            assert names["torch"] is torch and names["math"] is math
+        else:
+            assert "torch" not in names
 
 
 def test_each_solution_opens_the_next_exercise(tmp_path: Path) -> None:
@@ -99,9 +108,21 @@ def test_what_nobody_has_checked_is_checked_before_the_training(folder: Path, mo
     monkeypatch.setattr(command, "train", lambda *arguments, **settings: None)
     (folder / SOFTMAX).write_text(solved("softmax"))
     (folder / "03_split_heads.py").write_text("def split_heads(x, n_heads):\n    return x\n")
-    said = once(folder, "--train", "copy").stdout
+    done = once(folder, "--train", "copy")
+    assert done.returncode == 0
+    said = done.stdout
     assert said.startswith("03_split_heads.py does not pass, so ours stands in: ")
     assert "softmax does not" not in said and "1 of " in said
+
+
+def test_parts_that_do_not_what_ours_do_are_told_by_the_exit_code(folder, monkeypatch) -> None:
+    found = [Finding(True, "This holds."), Finding(False, "This does not.")]
+    monkeypatch.setattr(command, "same_as_ours", lambda parts: found)
+    monkeypatch.setattr(command, "train", lambda *arguments, **settings: None)
+    done = once(folder, "--train", "copy")
+    assert done.returncode == 1
+    assert "✗ This does not." in done.stdout and "see the lines with ✗ above" in done.stdout
+    assert "The exit code is 1" in " ".join(once(folder, "--help").stdout.split())
 
 
 def test_what_passed_and_was_changed_is_checked_again(folder: Path) -> None:
@@ -196,6 +217,51 @@ def test_a_folder_that_is_none_or_somebody_elses_is_refused(tmp_path: Path) -> N
     assert done.returncode == 1
     assert "holds other files; name a new folder, or an empty one" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+NO_BEGIN = [["--list"], ["--hint"], ["--solution"], ["--reset"], ["--train", "copy"]]
+
+
+@pytest.mark.parametrize("options", NO_BEGIN, ids=" ".join)
+def test_only_the_bare_command_begins_a_track(tmp_path: Path, options: list[str]) -> None:
+    done = once(tmp_path / "mine", *options)
+    assert (done.returncode, done.stdout) == (1, "")
+    begins = f"python -m transformer exercise {tmp_path / 'mine'}"
+    assert f"there is no track in {tmp_path / 'mine'}; this begins one: {begins}" in done.stderr
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_no_track_begins_inside_another(folder: Path, monkeypatch) -> None:
+    before = sorted(folder.iterdir())
+    done = once(folder / "drafts" / "mine")
+    assert done.returncode == 1
+    assert f"would be inside of another track, {folder}: name that folder, or" in done.stderr
+    monkeypatch.chdir(folder)
+    (folder / SOFTMAX).write_text(solved("softmax"))
+    done = run("exercise", "--once")  # the one in which one is
+    assert done.returncode == 0 and "✓ softmax is right." in done.stdout
+    assert "1 of " in run("exercise", "--list").stdout
+    assert sorted(folder.iterdir()) == before
+
+
+def test_a_track_that_has_lost_its_progress_is_taken_up(folder: Path) -> None:
+    (folder / SOFTMAX).write_text(solved("softmax"))
+    once(folder)
+    (folder / "progress.json").unlink()
+    (folder / "notes.txt").write_text("remember\n")
+    assert "0 of " in once(folder, "--list").stdout
+    assert "✓ softmax is right." in once(folder).stdout
+    assert "1 of " in once(folder, "--list").stdout
+
+
+def test_a_few_files_of_a_track_are_taken_up_when_it_is_said(tmp_path: Path) -> None:
+    (tmp_path / SOFTMAX).write_text(solved("softmax"))
+    done = once(tmp_path)
+    assert done.returncode == 1
+    assert "holds other files" in done.stderr
+    assert "put an empty file progress.json into it, and it is taken up" in done.stderr
+    (tmp_path / "progress.json").touch()
+    assert "✓ softmax is right." in once(tmp_path).stdout
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:

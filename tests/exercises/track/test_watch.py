@@ -14,7 +14,7 @@ import pytest
 
 from transformer.exercises import EXERCISES, solution
 from transformer.exercises.track.files import files_in
-from transformer.exercises.track.folder import Track
+from transformer.exercises.track.folder import Track, TrackError
 from transformer.exercises.track.watch import INTERVAL, watch
 
 FIRST, SECOND = [*EXERCISES][:2]
@@ -129,6 +129,52 @@ def test_the_watch_ends_when_everything_passes(track: Track) -> None:
     _, said = Reader(track, saves(track, last, str(solution(last)))).watches()
     assert f"{len(EXERCISES)} of {len(EXERCISES)} pass" in said
     assert "--train copy" in said
+
+
+@pytest.mark.parametrize("key", ["", "h", "l"])
+def test_a_folder_that_is_moved_or_deleted_gets_a_sentence(track: Track, key: str) -> None:
+    moved = track.folder.with_name("moved")
+
+    class Moves(Reader):
+        def ask(self, seconds: float) -> str:
+            track.folder.rename(moved)
+            return key
+
+    reader = Moves(track)
+    with pytest.raises(TrackError, match="mine is gone, or empty. If you have moved it, name it"):
+        reader.watches()
+    assert not track.folder.exists()
+    assert files_in(moved)
+
+
+def test_a_folder_that_goes_while_it_is_checked_is_not_made_again(track: Track) -> None:
+    path = track.path(FIRST)
+    path.write_text(f"{solution(FIRST)}\nimport shutil\nshutil.rmtree({str(track.folder)!r})\n")
+    with pytest.raises(TrackError, match="is gone, or empty"):
+        track.check(FIRST)
+    assert not track.folder.exists()
+
+
+def test_progress_that_is_deleted_meanwhile_is_kept(track: Track) -> None:
+    saves(track, FIRST, str(solution(FIRST)))()
+    assert track.check(FIRST)
+    (track.folder / "progress.json").unlink()
+    saves(track, SECOND, str(solution(SECOND)))()
+    assert track.check(SECOND)
+    assert [*Track(track.folder).progress.passed] == [FIRST, SECOND]
+
+
+def test_messages_are_as_wide_as_the_terminal(track: Track, monkeypatch) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "60")
+    wrong = "def softmax(x):\n    return x.softmax(0)\n"
+    reader = Reader(track, saves(track, FIRST, wrong), "h", "?")
+    text = "".join(reader.watches())
+    prose = [line for line in text.splitlines() if "/" not in line]  # names of files stay whole
+    assert max(map(len, prose)) <= 60
+    assert "✗ The columns sum to 1, not the rows: the sum runs over the\nfirst axis" in text
+    monkeypatch.setenv("COLUMNS", "400")
+    assert "over the first axis (dim=0), and" in "".join(Reader(track).watches())
 
 
 def test_a_hint_of_another_command_is_not_forgotten(track: Track) -> None:

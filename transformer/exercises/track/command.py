@@ -9,17 +9,25 @@ import typer
 from transformer.exercises.catalogue import EXERCISES
 from transformer.exercises.checking import UnknownExerciseError, find
 from transformer.exercises.help import solution
-from transformer.exercises.track.folder import Track, TrackError
+from transformer.exercises.track.files import wrapped
+from transformer.exercises.track.folder import Track, TrackError, is_track
 from transformer.exercises.track.proof import same_as_ours
 from transformer.exercises.track.training import TRAINS, train
 from transformer.exercises.track.watch import listing, once, watch
 from transformer.terminal import printable_lines
 
 FOLDER = Path("my_transformer")
+HERE = Path()
 
 
 def exercise(
-    folder: Annotated[Path, typer.Argument(help="Created if it does not exist.")] = FOLDER,
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            help=f"Created if it does not exist; {FOLDER}, or the one in which you are.",
+            show_default=False,
+        ),
+    ] = None,
     name: Annotated[
         str | None, typer.Option(help="Which exercise; the next one by default.")
     ] = None,
@@ -42,6 +50,10 @@ def exercise(
     The folder gets a file for each exercise, in the book's order. Nothing that you wrote is ever
     overwritten. At the end your functions stand in our Transformer, which --train trains; where one
     is missing, ours stands in.
+
+    The exit code is 1 where something is wrong: after --once if a function that you wrote does not
+    pass, after --train if the model of your parts does not do what ours does (a line with ✗). What
+    you have not written yet is not wrong.
     """
     if sum([hint, ours, reset, only_list, just_once, on is not None]) > 1:
         raise typer.BadParameter(
@@ -49,9 +61,16 @@ def exercise(
         )
     if name is not None and not (hint or ours or reset):
         raise typer.BadParameter("--name is for --hint, --solution and --reset")
+    if name is not None:
+        try:
+            find(name)
+        except UnknownExerciseError as error:
+            raise typer.BadParameter(str(error)) from None
     if on is not None and on not in TRAINS:
         raise typer.BadParameter(f"--train takes one of {', '.join(TRAINS)}, not {on}")
-    track = Track.open(folder)
+    if folder is None:
+        folder = HERE if is_track(HERE) else FOLDER
+    track = Track.open(folder, begin=not (hint or ours or reset or only_list or on))
     if hint or ours or reset:
         _help(track, _chosen(track, name), hint=hint, ours=ours)
     elif only_list:
@@ -70,10 +89,7 @@ def exercise(
 
 def _chosen(track: Track, name: str | None) -> str:
     if name is not None:
-        try:
-            return find(name).name
-        except UnknownExerciseError as error:
-            raise typer.BadParameter(str(error)) from None
+        return name
     if track.current is None:
         raise TrackError("all exercises pass; say which one is meant with --name")
     return track.current.name
@@ -81,7 +97,7 @@ def _chosen(track: Track, name: str | None) -> str:
 
 def _help(track: Track, name: str, *, hint: bool, ours: bool) -> None:
     if hint:
-        _say(track.hint(name))
+        _say(wrapped(track.hint(name)))
     elif ours:
         _say(str(solution(name)).rstrip())
     else:
@@ -105,19 +121,28 @@ def _train(track: Track, on: str) -> None:
         if track.written(name) and not track.passed(name):
             result = track.check(name)
             if not result.passed:
-                _say(f"{track.path(name).name} does not pass, so ours stands in: {result.sentence}")
+                said = (
+                    f"{track.path(name).name} does not pass, so ours stands in: {result.sentence}"
+                )
+                _say(wrapped(said))
     parts = track.parts()
     for line in parts.about():
-        _say(line)
+        _say(wrapped(line))
     _say("\nYour parts, beside ours:")
+    all_hold = True
     for finding in same_as_ours(parts):
-        _say(f"{finding}")
+        _say(wrapped(f"{finding}"))
+        all_hold = all_hold and finding.holds
     _say("")
     try:
         train(on, parts, say=_say)
     except KeyboardInterrupt:
         _say("Stopped.")
         raise typer.Exit(130) from None
+    if not all_hold:
+        said = "Of your parts not everything holds that holds of ours: see the lines with ✗ above."
+        _say(f"\n{wrapped(said)}")
+        raise typer.Exit(1)
 
 
 def _say(text: str) -> None:

@@ -2,16 +2,19 @@
 
 import ast
 import re
+import shutil
+import sys
 import textwrap
 from pathlib import Path
 
 from transformer.exercises.catalogue import EXERCISES
 from transformer.exercises.exercise import Exercise
-from transformer.exercises.help import effort, skeleton
+from transformer.exercises.help import effort
+from transformer.exercises.source import given_imports, skeleton_source
 
 NUMBERED = re.compile(r"^\d+_(?P<name>\w+)\.py$")
+IMPORTS = ("math", "torch")  # what is wanted for tensors, whatever our solution does with them
 BOOK = "https://transformer-book.github.io/transformer-book/book"
-WIDTH = 96
 
 
 def number_of(name: str) -> int:
@@ -27,7 +30,9 @@ def file_name(name: str) -> str:
 def skeleton_text(exercise: Exercise) -> str:
     """What a file says in which nothing has been written yet."""
     about = f"{effort(exercise)}\n{address(exercise)}"
-    return f'"""{exercise.title}.\n\n{about}\n"""\n\n{skeleton(exercise.name)}'
+    imports = given_imports(exercise, IMPORTS if "Tensor" in skeleton_source(exercise) else ())
+    code = "\n\n\n".join([*([imports] if imports else []), skeleton_source(exercise)])
+    return f'"""{exercise.title}.\n\n{about}\n"""\n\n{code}'
 
 
 def address(exercise: Exercise) -> str:
@@ -66,6 +71,16 @@ def _functions(path: Path) -> set[str]:
     return {node.name for node in body if isinstance(node, ast.FunctionDef)}
 
 
-def wrapped(text: str, indent: str = "  ") -> str:
-    """A paragraph for the terminal."""
-    return textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=indent)
+def wrapped(text: str, indent: str = "") -> str:
+    """Paragraphs, a line each, in lines as long as the terminal's; where there is none, as is."""
+    if not sys.stdout.isatty():
+        return textwrap.indent(text, indent)
+    width = shutil.get_terminal_size().columns
+    lines = (
+        textwrap.fill(
+            line, width, initial_indent=indent, subsequent_indent=indent,
+            break_long_words=False, break_on_hyphens=False,
+        )
+        for line in text.split("\n")
+    )  # fmt: skip
+    return "\n".join(lines)

@@ -6,23 +6,25 @@ file that passed: a file that was changed since is checked again.
 
 import hashlib
 import json
-from dataclasses import dataclass, field, replace
+import shlex
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from transformer.exercises.catalogue import EXERCISES
-from transformer.exercises.checking import MEMORY, SECONDS, check, find
+from transformer.exercises.checking import MEMORY, SECONDS, find
 from transformer.exercises.exercise import Exercise
-from transformer.exercises.faults import STILL_RUNS
 from transformer.exercises.guard import guarded
 from transformer.exercises.result import Result
+from transformer.exercises.track.examiner import EXAMINER, Checked
 from transformer.exercises.track.files import defining, file_name, files_in, skeleton_text
-from transformer.exercises.track.load import LoadError, load
+from transformer.exercises.track.load import load
 from transformer.exercises.track.parts import Parts
 from transformer.files import FileError, read_json, write_atomically
 
 PROGRESS = "progress.json"
 BACKUPS = "backups"
+COMMAND = "python -m transformer exercise"
 
 
 class TrackError(ValueError):
@@ -78,22 +80,29 @@ class Track:
         self.progress = Progress.read(folder / PROGRESS)
 
     @classmethod
-    def open(cls, folder: Path) -> "Track":
-        """The track in a folder, which is made where there is none; files that lack are written.
+    def open(cls, folder: Path, *, begin: bool = True) -> "Track":
+        """The track in a folder.
+
+        Args:
+            folder: where it is, or is to be.
+            begin: make it where there is none, and write the files that lack.
 
         Raises:
-            TrackError: the folder is a file, or holds something else.
+            TrackError: the folder is a file, or holds something else; or there is no track, and
+                none is to be made there.
             FileError: it cannot be written.
         """
         if folder.exists() and not folder.is_dir():
             raise TrackError(f"{folder} is a file; name a folder")
-        begun = (folder / PROGRESS).exists()
-        if not begun and folder.exists() and any(p.name[0] != "." for p in folder.iterdir()):
-            raise TrackError(f"{folder} holds other files; name a new folder, or an empty one")
-        track = cls(folder)
+        begun = is_track(folder)
         if not begun:
-            track.save()  # first, so that a track that was stopped here is known for one
-        track.complete()
+            _may_begin(folder, begin)
+        track = cls(folder)
+        if begin:
+            _make(folder)
+            if not (folder / PROGRESS).exists():
+                track.save()  # first, so that a track that was stopped here is known for one
+            track.complete()
         return track
 
     def complete(self) -> None:
@@ -118,12 +127,23 @@ class Track:
 
         Raises:
             FileError: it cannot be written.
+            TrackError: the folder is gone.
         """
+        if not self.folder.is_dir():
+            raise self.gone()
         self.progress.write(self.folder / PROGRESS)
 
     def refresh(self) -> None:
         """Read what has been reached anew: another command may have given a hint meanwhile."""
-        self.progress = Progress.read(self.folder / PROGRESS)
+        if (self.folder / PROGRESS).exists():
+            self.progress = Progress.read(self.folder / PROGRESS)
+
+    def gone(self) -> TrackError:
+        """What is to be said where the folder was taken away, or moved, while it was in use."""
+        return TrackError(
+            f"{self.folder} is gone, or empty. If you have moved it, name it as it is called now: "
+            f"{COMMAND} FOLDER"
+        )
 
     def path(self, name: str) -> Path:
         """The file of an exercise."""
@@ -150,24 +170,17 @@ class Track:
         """How many have passed."""
         return sum(map(self.passed, EXERCISES))
 
-    def check(self, name: str) -> Result:
+    def check(self, name: str) -> Checked:
         """Check an exercise's file, and keep whether it passes."""
-        path, exercise = self.path(name), find(name)
+        path = self.path(name)
         before = _hash(path)
         self.refresh()
-        with guarded(SECONDS, MEMORY) as guard:
-            try:
-                function = load(path, exercise, guard)
-            except LoadError as error:
-                printed = guard.printed.text
-                return self._kept(Result(name, False, str(error), printed=printed), before)
-        result = check(function, name)
-        # There is no kernel to restart.
-        stop = STILL_RUNS.replace("restart the kernel", "stop this command")
-        sentence = result.sentence.replace(STILL_RUNS, stop)
-        return self._kept(replace(result, sentence=sentence), before)
+        if not self.written(name):  # nothing is to be run
+            said = f"{name} is not written yet: put your lines in the place of the three dots."
+            return self._kept(Checked.of(Result(name, False, said, written=False)), before)
+        return self._kept(EXAMINER.check(path, name), before)
 
-    def _kept(self, result: Result, checked: str) -> Result:
+    def _kept(self, result: Checked, checked: str) -> Checked:
         known = self.progress.passed.get(result.exercise)
         if result.passed:
             self.progress.passed[result.exercise] = checked
@@ -227,6 +240,37 @@ class Track:
                 with guarded(SECONDS, MEMORY) as guard:
                     parts.yours[name] = load(self.path(name), find(name), guard)
         return parts
+
+
+def is_track(folder: Path) -> bool:
+    """Whether a track has been begun there; one without its progress is known by its files."""
+    files = files_in(folder)
+    return (folder / PROGRESS).exists() or len(files) > len(EXERCISES) // 2
+
+
+def _may_begin(folder: Path, begin: bool) -> None:
+    """Raises TrackError where no track can be, or none is to be made."""
+    command = f"{COMMAND} {shlex.quote(str(folder))}"
+    if not begin:
+        raise TrackError(f"there is no track in {folder}; this begins one: {command}")
+    for outer in folder.absolute().parents:
+        if (outer / PROGRESS).exists() and files_in(outer):
+            raise TrackError(
+                f"{folder} would be inside of another track, {outer}: name that folder, or one "
+                "outside of it"
+            )
+    if folder.exists() and any(path.name[0] != "." for path in folder.iterdir()):
+        lost = ""
+        if files_in(folder):
+            lost = f". If it is a track, put an empty file {PROGRESS} into it, and it is taken up"
+        raise TrackError(f"{folder} holds other files; name a new folder, or an empty one{lost}")
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"could not make {folder}: {error.strerror or error}") from error
 
 
 def _hash(path: Path) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 from transformer.exercises.catalogue import EXERCISES
 from transformer.exercises.exercise import Exercise
 from transformer.exercises.help import effort, solution, stars
-from transformer.exercises.result import Result
-from transformer.exercises.track.files import address, number_of, wrapped
+from transformer.exercises.track.examiner import EXAMINER, Checked
+from transformer.exercises.track.files import address, files_in, number_of, wrapped
 from transformer.exercises.track.folder import Track
 
 Say = Callable[[str], Any]
@@ -37,8 +37,8 @@ def opened(track: Track, exercise: Exercise) -> str:
             "",
             bar(track),
             f"Next: {track.path(exercise.name)}",
-            wrapped(f"{exercise.title} ({effort(exercise)})"),
-            wrapped(address(exercise)),
+            wrapped(f"{exercise.title} ({effort(exercise)})", "  "),
+            wrapped(address(exercise), "  "),
         ]
     )
 
@@ -71,12 +71,18 @@ def listing(track: Track) -> list[str]:
     return [*lines, bar(track), *([f"About {left} minutes are left."] if left else [])]
 
 
-def go_on(track: Track, say: Say) -> Result | None:
+def shown(result: Checked) -> str:
+    """What a check has found: paragraphs, and below them the numbers."""
+    details = [result.details] if result.details else []
+    return "\n".join([*map(wrapped, result.lines), *details])
+
+
+def go_on(track: Track, say: Say) -> Checked | None:
     """Open the next one, and check it; while it passes, the next. None at the end."""
     while (exercise := track.current) is not None:
         say(opened(track, exercise))
         result = track.check(exercise.name)
-        say(repr(result))
+        say(shown(result))
         if not result.passed:
             return result
     say(finished(track))
@@ -88,11 +94,12 @@ def once(track: Track, say: Say) -> bool:
     result = go_on(track, say)
     fine = result is None or not result.written
     for name in EXERCISES:
-        if track.passed(name) or (result and name == result.exercise) or not track.written(name):
+        checked = result is not None and result.exercise == name
+        if track.passed(name) or checked or not track.written(name):
             continue
         further = track.check(name)
         if further.written:
-            say(f"\n{track.path(name)}\n{further!r}")
+            say(f"\n{track.path(name)}\n{shown(further)}")
             fine = fine and further.passed
     return fine
 
@@ -114,22 +121,28 @@ def watch(track: Track, say: Say, ask: Callable[[float], str] = typed) -> None:
         track: the folder.
         say: takes what there is to say.
         ask: waits for so many seconds, and returns what the reader types meanwhile.
+
+    Raises:
+        TrackError: the folder was moved, or taken away.
     """
+    EXAMINER.start()  # it is ready by the time that something is saved
     seen = _times(track)
     once(track, say)
-    say(f"\n{KEYS}")
+    say(f"\n{wrapped(KEYS)}")
     while (exercise := track.current) is not None:
         if key := ask(INTERVAL):
             if key[0] == "q":
                 return
             say(answer(track, exercise, key[0]))
+        if not files_in(track.folder):
+            raise track.gone()
         now = _times(track)
         changed = [name for name, state in now.items() if state != seen.get(name)]
         seen = now
         for name in changed:
             was_current = exercise.name == name
             result = track.check(name)
-            say(f"\n{track.path(name).name}\n{result!r}")
+            say(f"\n{track.path(name).name}\n{shown(result)}")
             if result.passed and was_current:
                 go_on(track, say)
 
@@ -137,10 +150,10 @@ def watch(track: Track, say: Say, ask: Callable[[float], str] = typed) -> None:
 def answer(track: Track, exercise: Exercise, key: str) -> str:
     """What a key asks for."""
     if key == "h":
-        return track.hint(exercise.name)
+        return wrapped(track.hint(exercise.name))
     if key == "s":
         return str(solution(exercise.name))
-    return "\n".join(listing(track)) if key == "l" else KEYS
+    return "\n".join(listing(track)) if key == "l" else wrapped(KEYS)
 
 
 def _times(track: Track) -> dict[str, tuple[int, int]]:

@@ -10,17 +10,23 @@ import { weightsOf } from "./weights.js";
 
 const EXTRA_LENGTH = 50; // section 6.1: so many tokens more than the input may the output have
 const HALF = /\p{Surrogate}/u; // of a pair of code units, alone
-const TURN = 4; // milliseconds of work, after which the page has its turn
+const TURN = 6; // milliseconds of work, after which the page has its turn
+
+const { port1, port2 } = /** @type {any} */ (new MessageChannel());
+/** @type {(() => void)[]} */
+const waiting = [];
+port1.addEventListener("message", () => {
+  waiting.shift()?.();
+  if (!waiting.length) port1.unref?.(); // Node would not end before its ports are closed
+});
+port1.start();
+port1.unref?.();
 
 /** A turn for the page: what waits (a click, a frame) comes first. @returns {Promise<void>} */
 function turn() {
   return new Promise((resolve) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.addEventListener("message", () => {
-      port1.close();
-      resolve();
-    });
-    port1.start();
+    waiting.push(resolve);
+    port1.ref?.();
     port2.postMessage(null);
   });
 }

@@ -38,9 +38,10 @@ END = """\
 
 Which parts are yours, and does a model of them give what ours gives?"""
 PROOF = 'print(*mine.about(), "", *same_as_ours(mine), sep="\\n")'
-COPYING = "It learns to copy ten random symbols: less than a minute."
+COPYING = "It learns to copy rows of random symbols."
 TRANSLATING = """\
-And it learns to translate toy German, in subwords that your `merge_pair` cuts: some minutes."""
+And it learns to translate toy German, in subwords that your `merge_pair` cuts. This takes much
+longer; the line below the cell counts the time that is left."""
 
 
 def track_notebook(root: Path, site: str, install: str) -> NotebookNode:

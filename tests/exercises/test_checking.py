@@ -108,6 +108,13 @@ def test_the_errata_that_mistakes_name_are_in_the_book() -> None:
     assert len(named) >= 10
 
 
+def test_of_what_torch_says_only_the_beginning_stands_in_the_sentence() -> None:
+    said = says(
+        lambda x: x.masked_fill(True, -1e9), "masked_fill() received an invalid combination"
+    )
+    assert "expected one of" not in said
+
+
 # Attention as it is trained ---------------------------------------------------------------------
 
 

@@ -52,7 +52,8 @@ def error_sentence(
     line = line_of(error, function)
     at = f", in the line `{line}`" if line else ""
     said = str(error).strip().splitlines()
-    what = f": {said[0].rstrip('.')}" if said else ""
+    # Torch goes on to all the ways in which a function can be called.
+    what = f": {said[0].removesuffix(', but expected one of:').rstrip('.')}" if said else ""
     return f"{name} raises {type(error).__name__}{what}{at}."
 
 

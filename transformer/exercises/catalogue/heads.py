@@ -1,5 +1,6 @@
 """Heads, cut and joined, and multi-head attention: what is asked, and what goes wrong."""
 
+import math
 from typing import Any
 
 import torch
@@ -171,6 +172,22 @@ def scaled_by_the_whole_width(*arguments: Any) -> Tensor:
     return heads.transpose(1, 2).flatten(2) @ w_output
 
 
+def _by_softmax(arguments: tuple[Any, ...], fill: float) -> Tensor:
+    """Heads whose hidden scores get a number, and nothing else."""
+    q, k, v, w_output, mask = _parts(arguments)
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    scores = scores if mask is None else scores.masked_fill(~mask, fill)
+    return (scores.softmax(dim=-1) @ v).transpose(1, 2).flatten(2) @ w_output
+
+
+def a_large_negative_fill(*arguments: Any) -> Tensor:
+    return _by_softmax(arguments, -1e9)
+
+
+def minus_infinity_alone(*arguments: Any) -> Tensor:
+    return _by_softmax(arguments, -math.inf)
+
+
 def no_mask(*arguments: Any) -> Tensor:
     return solutions.multi_head_attention(*arguments[:8])
 
@@ -268,6 +285,18 @@ MULTI_HEAD = Exercise(
             scaled_by_the_whole_width,
             "The scores are divided by the root of the width of all heads together; d_k is the "
             "width of one head.",
+        ),
+        Mistake(
+            a_large_negative_fill,
+            "A query that may attend nowhere looks everywhere: all its scores are the same large "
+            "negative number. Fill its weights with 0 after the softmax.",
+            erratum=10,
+        ),
+        Mistake(
+            minus_infinity_alone,
+            "A query that may attend nowhere gives NaN: all its scores are minus infinity, and 0/0 "
+            "is no number. Fill its weights with 0 after the softmax.",
+            erratum=10,
         ),
         Mistake(no_mask, "The mask does not get to the attention: hidden keys are looked at."),
         Mistake(

@@ -280,11 +280,11 @@ GATED = Exercise(
         ),
         Mistake(
             a_sigmoid,
-            "The gate is a sigmoid, as in the first gated units; here it is SiLU, z times "
+            "The gate is a sigmoid, as in the first gated units; it should be SiLU, z times "
             "sigmoid(z).",
         ),
-        Mistake(a_relu, "The gate is max(0, z); here it is SiLU."),
-        Mistake(a_gelu, "The gate is GELU; here it is SiLU, which looks nearly alike."),
+        Mistake(a_relu, "The gate is max(0, z); it should be SiLU, z times sigmoid(z)."),
+        Mistake(a_gelu, "The gate is GELU; it should be SiLU, which looks nearly alike."),
         Mistake(added, "Gate and units are added, and should be multiplied."),
         Mistake(both_through_silu, "Both projections go through SiLU; only the gate should."),
         Mistake(without_a_gate, "There is no gate: x W_gate is not used."),

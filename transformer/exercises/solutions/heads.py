@@ -33,7 +33,8 @@ def multi_head_attention(
 ) -> Float[Tensor, "batch query d_model"]:
     """Concat(head_1, ..., head_h) W^O; the h matrices W_i^Q lie side by side in `w_query`.
 
-    The mask is True where a query may attend to a key.
+    The mask is True where a query may attend to a key. Heads of a query that may attend nowhere
+    are 0.
     """
     q = (query @ w_query).unflatten(-1, (n_heads, -1)).transpose(1, 2)
     k = (key @ w_key).unflatten(-1, (n_heads, -1)).transpose(1, 2)

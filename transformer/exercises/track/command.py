@@ -47,13 +47,13 @@ def exercise(
 ) -> None:
     """Build the Transformer yourself, function by function, each checked as you save it.
 
-    The folder gets a file for each exercise, in the book's order. Nothing that you wrote is ever
-    overwritten. At the end your functions stand in our Transformer, which --train trains; where one
-    is missing, ours stands in.
+    The folder gets a file for each exercise, in the book's order. Nothing that
+    you wrote is ever overwritten. At the end your functions stand in our
+    Transformer, which --train trains; where one is missing, ours stands in.
 
-    The exit code is 1 where something is wrong: after --once if a function that you wrote does not
-    pass, after --train if the model of your parts does not do what ours does (a line with ✗). What
-    you have not written yet is not wrong.
+    The exit code is 1 where something is wrong: after --once if a function that
+    you wrote does not pass, after --train if the model of your parts does not do
+    what ours does (a line with ✗). What you have not written yet is not wrong.
     """
     if sum([hint, ours, reset, only_list, just_once, on is not None]) > 1:
         raise typer.BadParameter(

@@ -6,6 +6,7 @@ chapter. Widgets give way to their pictures.
 """
 
 import re
+from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from posixpath import dirname, join, normpath
@@ -34,6 +35,7 @@ ASKED = (
     'preceding::p[contains(@class, "admonition-title")]'
     '[parent::div[contains(concat(" ", @class, " "), " exercise ")]]'
 )
+AROUND_CODE = {"cell_input", "highlight", "notranslate"}  # boxes that hold one block
 LONG_BLOCK = 30  # lines; a shorter one stays on one sheet
 ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
@@ -46,14 +48,14 @@ class Chapter:
         page: its document, such as `book/why/attention`.
         title: with its number: "3. Attention".
         article: its text.
-        sections: the anchor and the title of each section.
+        sections: the anchor of each section, and its entry in the contents.
         part: the title of the part that begins with it, if one does.
     """
 
     page: str
     title: str
     article: Any
-    sections: list[tuple[str, str]] = field(default_factory=list)
+    sections: list[tuple[str, Any]] = field(default_factory=list)
     part: str = ""
 
     @property
@@ -78,6 +80,18 @@ def text_of(element: Any) -> str:
         formula.tail = f"{formula.get('alttext', '')}{formula.tail or ''}"
         formula.drop_tree()
     return " ".join(words.text_content().split()).removesuffix("#").strip()
+
+
+def entry_of(heading: Any) -> Any:
+    """A heading's words for the contents, formulas as they are; nothing in them leads elsewhere."""
+    entry = html.fromstring(html.tostring(heading, encoding="unicode", with_tail=False))
+    for link in entry.xpath(".//a"):
+        link.drop_tag()
+    for element in entry.iter():
+        element.attrib.pop("id", None)
+    entry.tag = "span"
+    entry.set("class", "entry")
+    return entry
 
 
 def replace_by(element: Any, *others: Any) -> None:
@@ -172,10 +186,14 @@ class Paper:
         collect_answers(article, chapter.anchor)
         for block in article.xpath(".//pre"):
             if block.text_content().count("\n") < LONG_BLOCK:
-                block.set("class", f"{block.get('class', '')} short".strip())
+                # And the boxes around it, which would begin, empty, on the sheet before.
+                for box in (block, *block.iterancestors("div")):
+                    if box is not block and not AROUND_CODE & set(box.get("class", "").split()):
+                        break
+                    box.set("class", f"{box.get('class', '')} short".strip())
         for section in article.xpath("./section/section[h2] | ./section[h2]"):
             name = section.get("id")
-            chapter.sections.append((f"{chapter.anchor}--{name}", text_of(section.find("h2"))))
+            chapter.sections.append((f"{chapter.anchor}--{name}", entry_of(section.find("h2"))))
         return chapter
 
     def lead(self, chapter: Chapter, anchors: dict[str, str]) -> None:
@@ -210,15 +228,15 @@ class Paper:
         """The contents with the numbers of pages, as far as they are known."""
         box = E.nav({"class": "paper-contents", "id": "contents"}, E.h1("Contents"))
 
-        def line(kind: str, anchor: str, title: str) -> Any:
-            number = str(numbers.get(anchor, ""))
-            words, page = E.span({"class": "entry"}, title), E.span({"class": "number"}, number)
-            return E.a({"class": kind, "href": f"#{anchor}"}, words, page)
+        def line(kind: str, anchor: str, entry: Any) -> Any:
+            page = E.span({"class": "number"}, str(numbers.get(anchor, "")))
+            return E.a({"class": kind, "href": f"#{anchor}"}, deepcopy(entry), page)
 
         for chapter in self.chapters:
             if chapter.part:
                 box.append(E.p({"class": "paper-part"}, chapter.part))
-            box.append(line("chapter", chapter.anchor, chapter.title))
+            title = E.span({"class": "entry"}, chapter.title)
+            box.append(line("chapter", chapter.anchor, title))
             box.extend(line("section", *section) for section in chapter.sections)
         return box
 

@@ -18,6 +18,9 @@ from sphinx.util.docutils import SphinxDirective
 from book._ext.house import colab_address
 
 
+UNBROKEN = "\N{NO-BREAK SPACE}"
+
+
 def exercise_of(directive: SphinxDirective) -> Any:
     """The exercise that a directive names; the page is made anew when its file changes."""
     # The small books of the tests have no module.
@@ -91,7 +94,7 @@ class TrackTable(SphinxDirective):
             answer = inspect.unwrap(exercise.mistakes[0].answer)
             self.env.note_dependency(inspect.getfile(answer))
             chapter = f"{{doc}}`/book/{exercise.chapter}`"
-            effort = f"{stars(exercise.difficulty)} {exercise.minutes} min"
+            effort = f"{stars(exercise.difficulty)} {exercise.minutes} min".replace(" ", UNBROKEN)
             cells = [str(number), f"{exercise.title}: `{name}`", chapter, effort]
             rows.append(f"| {' | '.join(cells)} |")
         minutes = sum(exercise.minutes for exercise in EXERCISES.values())

@@ -92,7 +92,7 @@ def test_the_track_is_a_table_of_all_exercises() -> None:
     first = EXERCISES["softmax"]
     assert rows[0] == (
         f"| 1 | {first.title}: `softmax` | {{doc}}`/book/{first.chapter}` | "
-        f"●○○ {first.minutes} min |"
+        f"●○○\N{NO-BREAK SPACE}{first.minutes}\N{NO-BREAK SPACE}min |"
     )
     assert f"{len(EXERCISES)} functions; about " in text
     assert {path.rsplit("/", 2)[1] for path in noted} == {"catalogue"}

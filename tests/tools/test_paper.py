@@ -142,3 +142,29 @@ def test_what_would_disappoint_a_reader_fails_the_printing(book: Path) -> None:
     assert "two: <pre> is" in said and "too wide" in said
     assert "two: a link leads to #two--gone, which is not there" in said
     assert not (book / "book.pdf").exists()
+
+
+def test_a_formula_in_a_heading_is_a_formula_in_the_contents(book: Path) -> None:
+    page = book / "_build/html/book/two.html"
+    root = '<math alttext="\\sqrt d"><msqrt><mi>d</mi></msqrt></math>'
+    link = f'<h2>Why <a id="x" href="#there">{root}</a>?</h2>'
+    page.write_text(page.read_text().replace("<h2>Again</h2>", link))
+    (entry,) = document(book).xpath('//nav[@id="contents"]/a[@href="#two--inside"]/span[1]')
+    assert "".join(entry.itertext()) == "Why d?" and entry.xpath(".//msqrt")
+    assert not entry.xpath(".//a | .//@id")
+
+
+def test_the_boxes_around_a_short_block_stay_with_it_on_one_sheet(book: Path) -> None:
+    page = book / "_build/html/book/two.html"
+    blocks = (
+        f'<div class="cell"><div class="cell_input"><div class="highlight"><pre>{name}{lines}</pre>'
+        "</div></div></div>"
+        for name, lines in (("short", "\nx"), ("long", "\nx" * 40))
+    )
+    page.write_text(page.read_text().replace("<h2>Again</h2>", f"<h2>Again</h2>{''.join(blocks)}"))
+    short, long = (
+        document(book).xpath(f'//pre[starts-with(., "{name}")]')[0] for name in ("short", "long")
+    )
+    around = [short, *short.iterancestors("div")]
+    assert ["short" in box.get("class", "").split() for box in around[:4]] == [True] * 3 + [False]
+    assert not any("short" in box.get("class", "").split() for box in [long, *long.iterancestors()])

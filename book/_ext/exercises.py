@@ -17,7 +17,6 @@ from sphinx.util.docutils import SphinxDirective
 
 from book._ext.house import colab_address
 
-
 UNBROKEN = "\N{NO-BREAK SPACE}"
 
 

@@ -331,3 +331,13 @@ def test_the_step_stays_in_sight_when_the_width_changes(show) -> None:
                  node.getBoundingClientRect().right)) - box.getBoundingClientRect().right"""
         )
         assert hidden <= 1, f"at {width} px"
+
+
+def test_the_table_of_candidates_fits_half_a_slide(show) -> None:
+    """A slide puts the widget into two columns; the last one of the table is not cut off there."""
+    shown = show(explorer(beam_size=2))
+    shown.widget.evaluate("(place) => { place.style.width = '490px'; }")
+    shown.frame()
+    box = shown.widget.get_by_role("region", name="Candidates of this step")
+    wide = box.evaluate("(box) => [box.scrollWidth, box.clientWidth]")
+    assert wide[0] <= wide[1]

@@ -285,7 +285,9 @@ def lead_to_reference(app: Sphinx, doctree: nodes.document, docname: str) -> Non
             node.parent.remove(node)
             continue
         address = f"{app.builder.get_relative_uri(docname, known.docname)}#{known.node_id}"
-        text = f"{node['name']} in the reference"
+        # On a phone the name is longer than a line, which breaks behind a dot.
+        name = node["name"].replace(".", ".\N{ZERO WIDTH SPACE}")
+        text = f"{name} in the reference"
         node.replace_self(nodes.paragraph("", "", link(text, address), classes=["in-reference"]))
 
 

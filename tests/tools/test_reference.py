@@ -2,8 +2,10 @@
 
 import ast
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from docutils import nodes
 from docutils.frontend import get_default_settings
 from docutils.parsers.rst import Parser
 from docutils.utils import new_document
@@ -12,9 +14,11 @@ from sphinx.errors import ExtensionError
 from book._ext.reference import (
     WITHOUT,
     described_module,
+    lead_to_reference,
     modules_on,
     modules_under,
     path_of,
+    reference_of,
     restructured,
 )
 
@@ -150,3 +154,20 @@ def test_names_with_one_description_get_an_entry_each(section: str, field: str) 
 def test_exceptions_are_named_as_they_were() -> None:
     lines = restructured("What.\n\nRaises:\n    ValueError: of a, b and c.\n", "function")
     assert ":raises ValueError: of a, b and c." in lines
+
+
+def test_the_name_of_what_a_chapter_shows_breaks_behind_its_dots() -> None:
+    name = "transformer.masks.causal_mask"
+    objects = {name: SimpleNamespace(docname="book/reference/model", node_id=name)}
+    app = SimpleNamespace(
+        env=SimpleNamespace(get_domain=lambda _: SimpleNamespace(data={"objects": objects})),
+        builder=SimpleNamespace(name="html", get_relative_uri=lambda *_: "../model.html"),
+    )
+    page = new_document("a chapter")
+    page += reference_of(name=name)
+    lead_to_reference(app, page, "book/architecture/masks")
+    (link,) = page.findall(nodes.reference)
+    assert link["refuri"] == f"../model.html#{name}"
+    assert link.astext().split("\N{ZERO WIDTH SPACE}") == [
+        *("transformer.", "masks.", "causal_mask in the reference")
+    ]

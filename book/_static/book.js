@@ -2,17 +2,23 @@
 // Formulas in running text that are wider than their column become such boxes.
 "use strict";
 
+// What is folded is not measured, since that would have it laid out; nothing is changed before all is
+// measured, since that would have the page laid out anew each time.
 function adapt() {
-  for (const formula of document.querySelectorAll("span.math")) {
+  /** @param {string} kinds @returns {HTMLElement[]} */
+  const shown = (kinds) => /** @type {HTMLElement[]} */ ([...document.querySelectorAll(kinds)])
+    .filter((box) => !box.closest("details:not([open])"));
+  const formulas = shown("span.math").map((formula) => {
     const column = formula.closest("p, li, td, th, dd") ?? formula.parentElement;
     const drawn = formula.firstElementChild;
-    if (!column || !drawn) continue;
-    const wide = drawn.getBoundingClientRect().width > column.clientWidth;
-    formula.classList.toggle("wide", wide);
-  }
-  const boxes = ".math-scroll, span.math, div.cell_output .output, div.highlight pre, pre";
-  for (const box of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(boxes))) {
-    if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
+    const wide = column && drawn && drawn.getBoundingClientRect().width > column.clientWidth;
+    return { formula, wide: Boolean(wide) };
+  });
+  for (const { formula, wide } of formulas) formula.classList.toggle("wide", wide);
+  const boxes = shown(".math-scroll, span.math, div.cell_output .output, div.highlight pre, pre");
+  const scrolling = boxes.map((box) => box.scrollWidth > box.clientWidth + 1);
+  for (const [i, box] of boxes.entries()) {
+    if (scrolling[i]) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
   }
 }

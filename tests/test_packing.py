@@ -1,6 +1,7 @@
 """A model as scripts: what is packed is the rounded model, and what cannot be packed says why."""
 
 import base64
+import gzip
 import json
 import re
 import zlib
@@ -23,6 +24,8 @@ from transformer.shipped import shipped_model
 from transformer.text import WordTokenizer
 from transformer.translation import Translator
 from transformer.weights import model_tensors
+from transformer.widgets.base import FRONT_ENDS
+from transformer.widgets.bundle import bundle
 
 WORDS = [f"w{i}" for i in range(9)]  # with the four marks: the small models' vocabulary
 
@@ -50,6 +53,8 @@ def test_the_shipped_model_keeps_its_size():
     scripts = packed.scripts("multi30k_de_en")
     assert packed.size < 7 * 10**6 and sum(map(len, scripts)) < 9 * 10**6
     assert max(map(len, scripts)) < 10**6  # none keeps the page for long
+    code = bundle(FRONT_ENDS / "live" / "index.js").encode()
+    assert len(gzip.compress(code, 9)) < 12_000  # what computes with them
     _, lists, _ = unpack(packed)
     assert len(lists["vocab"]) == 6000 and set(map(type, lists["merges"])) == {int}
 

@@ -171,3 +171,14 @@ def test_the_name_of_what_a_chapter_shows_breaks_behind_its_dots() -> None:
     assert link.astext().split("\N{ZERO WIDTH SPACE}") == [
         *("transformer.", "masks.", "causal_mask in the reference")
     ]
+
+
+def test_no_signature_holds_what_sphinx_cannot_read() -> None:
+    bad = [
+        f"{path.relative_to(ROOT)}: {node.name}"
+        for path in sorted((ROOT / "transformer").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef)
+        and any(isinstance(part, ast.JoinedStr) for part in ast.walk(node.args))
+    ]
+    assert not bad  # an f-string; the book's build would end with a warning

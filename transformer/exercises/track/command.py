@@ -24,7 +24,7 @@ def exercise(
     folder: Annotated[
         Path | None,
         typer.Argument(
-            help=f"Created if it does not exist; {FOLDER}, or the one in which you are.",
+            help="Created if it does not exist; my_transformer, or the one in which you are.",
             show_default=False,
         ),
     ] = None,

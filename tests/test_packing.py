@@ -124,6 +124,14 @@ def test_what_no_page_computes_with_is_refused():
         pack(Translator(translator().model, Letters(WORDS)))
 
 
+def test_numbers_that_are_not_finite_are_refused():
+    one = translator()
+    with torch.no_grad():
+        one.model.decoder.layers[0].feed_forward.inner.weight[2, 3] = float("nan")
+    with pytest.raises(ValueError, match=r"feed_forward.inner.weight holds numbers that are not"):
+        pack(one)
+
+
 def test_a_model_too_large_for_a_page_is_refused(monkeypatch):
     monkeypatch.setattr("transformer.packing.LARGEST", LARGEST // 10_000)
     with pytest.raises(ValueError, match="train a smaller one"):

@@ -286,8 +286,8 @@ def pack(
     n_parts, size, n_bytes = len(page.packed.parts), page.packed.size, page.n_bytes
     parts = f"{n_parts} part{'s' if n_parts > 1 else ''}"
     _say(
-        f"{size / 1e6:.1f} MB to download for the model, in {parts}; {n_bytes / 1e6:.1f} MB on the "
-        "disk with the page"
+        f"{_bytes(size)} to download for the model, in {parts}; {_bytes(n_bytes)} on the disk with "
+        "the page"
     )
     _say("Read back: the run's settings, its tokenizer, and its weights, rounded to 8 bits")
     for source, (rounded, exact) in zip(sentences, page.translations, strict=True):
@@ -392,3 +392,8 @@ def main() -> None:
 def _fail(message: str) -> NoReturn:
     typer.echo(f"Error: {printable_lines(message)}", err=True)
     sys.exit(1)
+
+
+def _bytes(n: int) -> str:
+    """As readers are told, in the page too."""
+    return f"{-(-n // 1000)} kB" if n < 1e5 else f"{n / 1e6:.1f} MB"

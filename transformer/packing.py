@@ -32,6 +32,7 @@ from transformer.translation import Translator
 from transformer.weights import load_model_tensors, model_tensors
 
 PART = 2**18  # bytes of a part before it is compressed: some milliseconds of work for a phone
+FORMAT = 2  # of what is packed; a page reads no other
 LARGEST = 32 * 2**20  # bytes of all parts: a reader waits for them, and a phone computes with them
 SCRIPT_TEXT = re.compile(r' = "([A-Za-z0-9+/=]+)";')
 
@@ -82,6 +83,9 @@ def pack(translator: Translator) -> Packed:
         if type(part) not in {Transformer, *PARTS}:
             kind = type(part).__name__
             raise ValueError(f"a page computes with the paper's parts only; the model has a {kind}")
+    for name, exact in model_tensors(model).items():
+        if not exact.isfinite().all():
+            raise ValueError(f"{name} holds numbers that are not finite; has the training failed?")
     tensors = {name: t.detach().cpu().numpy() for name, t in rounded(model_tensors(model)).items()}
     entries, floats, wholes = [], [], []
     for name, tensor in tensors.items():
@@ -95,6 +99,7 @@ def pack(translator: Translator) -> Packed:
         else:
             floats.append(tensor.tobytes())
     head = {
+        "format": FORMAT,
         "config": model.config.to_dict(),
         "tokenizer": _lists(translator.tokenizer),
         "tensors": entries,

@@ -87,6 +87,9 @@
     return page.bookWidgets[name];
   });
 
+  /** @type {Map<string, Set<(share: number) => void>>} who wants to know how much of a model is there */
+  const listeners = new Map();
+
   /**
    * The trained model that a widget names, to be run here: loaded once a page, when a reader asks.
    * @param {{name: string, parts: number}} model how many scripts it comes in
@@ -94,14 +97,18 @@
    */
   async function trained({ name, parts }, progress) {
     const live = await frontEndOf("live");
+    const told = listeners.get(name) ?? new Set();
+    listeners.set(name, told.add(progress));
     const model = await once(`model ${name}`, async () => {
       for (let i = 0; i < parts; i += 1) {
         if (!page.bookModels?.[name]?.[i]) await run(`models/${name}/${i}.js`);
-        progress((i + 1) / parts);
+        for (const tell of told) tell((i + 1) / parts);
       }
-      const found = await live.open(page.bookModels[name]);
-      delete page.bookModels[name]; // as text it is needed no more
-      return found;
+      try {
+        return await live.open(page.bookModels[name]);
+      } finally {
+        delete page.bookModels[name]; // as text it is needed no more; what is damaged is fetched anew
+      }
     });
     return { live, model };
   }

@@ -45,6 +45,7 @@ const METHODS = {
   },
   attention: ({ text }) => model.attention(text),
   encode: ({ texts }) => texts.map((text) => model.tokenizer.encode(text)),
+  fewest: ({ texts }) => texts.map((text) => model.tokenizer.fewest(text)),
   decode: ({ lists }) => lists.map((ids) => model.tokenizer.decode(ids)),
 };
 const answers = [];

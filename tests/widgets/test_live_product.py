@@ -84,6 +84,22 @@ def test_both_engines_multiply_as_exactly_as_floats_do():
     assert result["wide"] is None  # its sums could leave 32 bits; plain JavaScript takes over
 
 
+def test_an_outlier_takes_a_part_in_2_to_the_29_from_the_others():
+    found = json.loads(
+        in_node(f"""
+          import {{ simdEngine }} from "{(LIVE / "product.js").as_uri()}";
+          const engine = await simdEngine([{{ outs: 1, ins: 32 }}]);
+          const matrix = engine.matrix(1, 32);
+          matrix.scales[0] = 1;
+          matrix.rows.fill(127, 1, 32);
+          const y = new Float32Array(1);
+          const x = Float32Array.from({{ length: 32 }}, (_, i) => (i ? 0.00123456 : 1000));
+          for (const _ of engine.product(x, 1, matrix, null, y)) ;
+          console.log(JSON.stringify(y[0]));""")
+    )
+    assert abs(found - 31 * 127 * 0.00123456) < 31 * 127 * 1000 * 2**-29
+
+
 @pytest.mark.slow
 def test_the_bytes_of_the_fast_product_are_those_of_its_source():
     if not install(ROOT):

@@ -4,7 +4,7 @@
 import { button, choice, pick, slider, stepper, tick } from "../kit/controls.js";
 import { html, oncePerFrame } from "../kit/elements.js";
 import { assign, watch } from "../kit/model.js";
-import { modelOffer } from "../kit/own_sentence.js";
+import { isWaiting, modelOffer } from "../kit/own_sentence.js";
 import { drawInWords } from "./data.js";
 import { pane } from "./pane.js";
 import { silencer } from "./silence.js";
@@ -182,9 +182,10 @@ function render({ model, el }) {
     });
   }
   const offer = !answers && model.load ? modelOffer(model, () => {
+    const waiting = offer && isWaiting(offer);
     offer?.remove();
     open();
-    panes[0].input.focus();
+    if (waiting) panes[0].input.focus({ preventScroll: true });
   }) : null;
   if (answers) open();
 

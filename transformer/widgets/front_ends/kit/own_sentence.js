@@ -21,8 +21,9 @@ export function ownSentence(model, verb, waiting, answers = true) {
   const offer = modelOffer(model, () => {
     const own = sentenceField(model, verb, waiting);
     stop = own.stop;
+    const focused = isWaiting(element);
     element.replaceChildren(own.element);
-    own.element.querySelector("input")?.focus();
+    if (focused) own.element.querySelector("input")?.focus({ preventScroll: true });
   });
   element.append(offer);
   return { element, stop: () => stop() };
@@ -35,6 +36,7 @@ function sentenceField(model, verb, waiting) {
   const state = html("p", { role: "status" });
   const send = () => {
     const text = input.value.trim();
+    if (!text) state.textContent = "Nothing is written here yet.";
     if (!text || text === model.get("sentence")) return;
     state.textContent = waiting;
     assign(model, "sentence", text);
@@ -50,8 +52,15 @@ function sentenceField(model, verb, waiting) {
   return { element, stop };
 }
 
-/** In millions of bytes, as readers are told. @param {number} bytes */
-const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
+/** As readers are told. @param {number} bytes */
+const megabytes = (bytes) =>
+  bytes < 1e5 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+
+/** Whether the reader still waits at the button, and has gone to nothing else. @param {Element} element */
+export function isWaiting(element) {
+  const { activeElement } = document;
+  return !activeElement || activeElement === document.body || element.contains(activeElement);
+}
 
 /**
  * The button that loads the model, with its size; asks a second time where the browser says that

@@ -12,6 +12,8 @@ import { EOS, SPACE } from "./tokenizer.js";
  * @typedef {import("./index.js").Live} Live
  */
 
+const MOST_TOKENS = 120; // of a sentence: more could not be seen in a picture
+const BROKEN = "the page has a fault, by which it could not answer; another sentence may do";
 const ELSEWHERE = "another figure of this page has asked the model meanwhile; ask again";
 const DIGITS = 5; // of each logarithm, as BeamExplorer has them
 /** @type {Object<string, (layer: number) => string>} */
@@ -26,6 +28,7 @@ const plain = (token) => token.replaceAll(SPACE, "") || token;
 
 /** AttentionHeads: one more example behind the others. @param {Model} model @param {Live} live @param {string} text */
 async function heads(model, live, text) {
+  live.source(text, MOST_TOKENS);
   const { source, target, weights, translation } = await live.attention(text);
   const { heads: kinds, examples } = model.get("contents");
   const cells = Object.keys(ATTENTIONS).filter((kind) => kind in kinds).flatMap((kind) =>
@@ -49,6 +52,7 @@ async function heads(model, live, text) {
 
 /** BeamExplorer: the trees of one more sentence. @param {Model} model @param {Live} live @param {string} text */
 async function beams(model, live, text) {
+  live.source(text, MOST_TOKENS);
   const { pieces: before, end: endBefore, ...contents } = model.get("contents");
   const pieces = [...before];
   let end = endBefore;
@@ -109,15 +113,20 @@ export function answer(model, live) {
   const [trait, respond] = ANSWERS[model.get("front_end")];
   let newest = 0;
   model.on(`change:${trait}`, async () => {
+    const asked = model.get(trait);
+    if (!asked) return;
     newest += 1;
     const own = newest;
     model.set("message", "");
     try {
-      await respond(model, live, model.get(trait));
+      await respond(model, live, asked);
     } catch (error) {
-      if (!(error instanceof Error)) throw error;
-      if (error.name !== "Superseded") model.set("message", error.message);
-      else if (own === newest) model.set("message", ELSEWHERE);
+      const superseded = error instanceof Error && error.name === "Superseded";
+      if (superseded && own !== newest) return;
+      if (error instanceof RangeError) model.set("message", error.message);
+      else model.set("message", superseded ? ELSEWHERE : BROKEN);
+      if (trait === "sentence") model.set(trait, ""); // so that the same one can be asked again
+      if (!superseded && !(error instanceof RangeError)) throw error; // for the console
     }
   });
 }

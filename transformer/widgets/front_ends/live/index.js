@@ -80,12 +80,15 @@ export class Live {
   source(text, most = Infinity) {
     if (!text.trim()) throw new RangeError("the sentence is empty; there is nothing to translate");
     if (HALF.test(text)) throw new RangeError("there is half a character in the sentence");
-    const ids = this.tokenizer.encode(text);
     const limit = this.network.config.max_len - 1; // one place for the end mark
-    if (ids.length > Math.min(most, limit)) {
-      throw new RangeError(`the sentence has ${ids.length} tokens, more than ${
+    const refuseAbove = (/** @type {number} */ n, words = "") => {
+      if (n <= Math.min(most, limit)) return;
+      throw new RangeError(`the sentence has ${words}${n} tokens, more than ${
         most < limit ? `are shown here (${most})` : `the model takes (${limit})`}; split it`);
-    }
+    };
+    refuseAbove(this.tokenizer.fewest(text), "at least "); // to count them takes too long
+    const ids = this.tokenizer.encode(text);
+    refuseAbove(ids.length);
     return [...ids, EOS];
   }
 
@@ -97,7 +100,7 @@ export class Live {
   /**
    * A translation, token by token.
    * @param {string} text
-   * @param {{given?: number[], silenced?: Set<string>, temperature?: number, topK?: number,
+   * @param {{given?: number[], maxLen?: number, silenced?: Set<string>, temperature?: number, topK?: number,
    *   random?: () => number, watch?: (step: import("./search.js").Written) => void}} [settings]
    *   `given`: the first tokens; `temperature`: draw, instead of taking the most probable token
    */
@@ -106,8 +109,9 @@ export class Live {
     const source = this.source(text);
     const choose = temperature === undefined
       ? mostProbable : drawn({ temperature, topK, random });
-    const maxLen = this.maxLen(source);
-    const found = await this.run(oneByOne(this.network, source, { maxLen, choose, ...others }));
+    const longest = this.maxLen(source);
+    const found = await this.run(
+      oneByOne(this.network, source, { maxLen: longest, choose, ...others }));
     return { ...found, source, text: this.tokenizer.decode(found.tokens) };
   }
 
@@ -136,7 +140,8 @@ export class Live {
     const read = this.tokenizer.encode(translation);
     const target = [BOS, ...read].slice(0, this.network.config.max_len);
     if (!found.ended || `${read}` !== `${found.tokens}`) {
-      found = await this.translate(text, { given: [...read, EOS] });
+      const given = [...read, EOS];
+      found = await this.translate(text, { given, maxLen: target.length });
     }
     /** @type {Object<string, number[][][]>} */
     const weights = {};

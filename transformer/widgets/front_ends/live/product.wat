@@ -2,8 +2,9 @@
 ;; the same in JavaScript, and this module's bytes, which a test makes anew.
 ;;
 ;; The matrix is of whole numbers in 8 bits. To multiply them as they are, instead of making floats
-;; of each, a vector becomes whole numbers too: 2^15 h + l, of 30 bits together, more than the 24 of
-;; a float. Processors multiply such halves of 16 bits eight at a time, and add without rounding.
+;; of each, a vector becomes whole numbers too: 2^15 h + l, of 30 bits together. Its largest number
+;; keeps all 24 bits of a float, and none is off by more than 2^-29 of the largest. Processors multiply
+;; such halves of 16 bits eight at a time, and add them without rounding.
 (module
   (import "page" "memory" (memory 1))
 
@@ -33,10 +34,10 @@
       (i32.shl (i32.sub (i32.const 282) (local.get $exponent)) (i32.const 23)))))
     (local.set $at (local.get $x))
     (loop $eights
-      (local.set $a (i32x4.trunc_sat_f32x4_s
-        (f32x4.mul (local.get $by) (v128.load (local.get $at)))))
-      (local.set $b (i32x4.trunc_sat_f32x4_s
-        (f32x4.mul (local.get $by) (v128.load offset=16 (local.get $at)))))
+      (local.set $a (i32x4.trunc_sat_f32x4_s (f32x4.nearest
+        (f32x4.mul (local.get $by) (v128.load (local.get $at))))))
+      (local.set $b (i32x4.trunc_sat_f32x4_s (f32x4.nearest
+        (f32x4.mul (local.get $by) (v128.load offset=16 (local.get $at))))))
       (local.set $high-a (call $rounded (local.get $a)))
       (local.set $high-b (call $rounded (local.get $b)))
       (v128.store (local.get $at)

@@ -4,6 +4,7 @@
 /**
  * @typedef {object} Tokenizer
  * @property {(text: string) => number[]} encode without marks
+ * @property {(text: string) => number} fewest tokens that a text can have, quickly told
  * @property {(ids: number[]) => string} decode marks are left out
  * @property {(ids: number[]) => string[]} pieces each id's token as it is shown
  */
@@ -28,6 +29,7 @@ const BLANK = /[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u
 function wordTokenizer(words) {
   const ids = new Map(words.map((word, id) => [word, id]));
   return {
+    fewest: () => 0,
     encode: (text) =>
       text.split(BLANK).filter((word) => word).map((word) => ids.get(word) ?? UNKNOWN),
     decode: (tokens) =>
@@ -94,7 +96,10 @@ async function bpeTokenizer(vocab, merges, pause) {
     return found.filter((word) => word);
   }
 
+  const longest = vocab.reduce((most, token) => Math.max(most, token.length), 1);
+
   return {
+    fewest: (text) => Math.ceil(text.length / longest),
     encode(text) {
       // A ▁ of the text itself is spelled in bytes: as a token it stands for a space.
       const [first, ...others] = ` ${text}`.split(SPACE)

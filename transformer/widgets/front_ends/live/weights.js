@@ -3,6 +3,7 @@
 
 import { plainEngine, simdEngine } from "./product.js";
 
+const FORMAT = 2; // what transformer/packing.py writes
 const AT_ONCE = 2 ** 18; // weights that are read between two pauses
 
 /**
@@ -34,6 +35,7 @@ export async function weightsOf(bytes, pause, simd = true) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const length = view.getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  if (head.format !== FORMAT) throw new Error("the model was packed by another edition of the book");
   let at = 4 + length;
   await pause();
   /** @type {{name: string, shape: number[]}[]} */
@@ -70,6 +72,7 @@ export async function weightsOf(bytes, pause, simd = true) {
       }
     }
   }
+  if (at !== bytes.length) throw new Error("the parts of the model do not belong together");
   /** @template T @param {Map<string, T>} all @param {string} name */
   const found = (all, name) => {
     const one = all.get(name);

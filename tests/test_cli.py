@@ -132,7 +132,7 @@ def test_a_run_is_packed_into_a_page(copy_run: Path, tmp_path) -> None:
     done = run("pack", str(copy_run), "--out", str(out), "--sentence", "1 2 3")
     assert done.returncode == 0, done.stderr
     size, read, shown, *_ = done.stdout.splitlines()
-    assert "MB to download for the model, in 1 part;" in size
+    assert "kB to download for the model, in 1 part;" in size
     assert read.startswith("Read back: ") and shown.startswith("1 2 3 -> ")
     assert f"Open {out / 'index.html'}" in done.stdout
     assert (out / "index.html").is_file()

@@ -107,6 +107,7 @@
       try {
         return await live.open(page.bookModels[name]);
       } finally {
+        listeners.delete(name);
         delete page.bookModels[name]; // as text it is needed no more; what is damaged is fetched anew
       }
     });

@@ -28,7 +28,6 @@ const plain = (token) => token.replaceAll(SPACE, "") || token;
 
 /** AttentionHeads: one more example behind the others. @param {Model} model @param {Live} live @param {string} text */
 async function heads(model, live, text) {
-  live.source(text, MOST_TOKENS);
   const { source, target, weights, translation } = await live.attention(text);
   const { heads: kinds, examples } = model.get("contents");
   const cells = Object.keys(ATTENTIONS).filter((kind) => kind in kinds).flatMap((kind) =>
@@ -52,7 +51,6 @@ async function heads(model, live, text) {
 
 /** BeamExplorer: the trees of one more sentence. @param {Model} model @param {Live} live @param {string} text */
 async function beams(model, live, text) {
-  live.source(text, MOST_TOKENS);
   const { pieces: before, end: endBefore, ...contents } = model.get("contents");
   const pieces = [...before];
   let end = endBefore;
@@ -119,6 +117,7 @@ export function answer(model, live) {
     const own = newest;
     model.set("message", "");
     try {
+      if (trait === "sentence") live.source(asked, MOST_TOKENS); // refuses what is too long
       await respond(model, live, asked);
     } catch (error) {
       const superseded = error instanceof Error && error.name === "Superseded";

@@ -121,6 +121,22 @@ def test_lines_are_recorded_one_by_one_and_not_run_again(
     assert len(record["quoted"]) == 5
 
 
+def test_two_processes_share_the_file(
+    folders: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, found = Path(folders[-1]), {"test": {"set": "a set", "beam": {"bleu": 1.0}}}
+
+    def run_line(name: str, *rest: Any) -> dict[str, Any]:
+        if name == "recipe":  # while it runs, the other process writes a line
+            out.write_text(json.dumps({"lines": {"drawn weights": found}}))
+        return found
+
+    monkeypatch.setattr(talks_recipe, "run_line", run_line)
+    assert main([*folders, "recipe", "drawn weights", "dropout 0.1"]) == 0
+    assert list(json.loads(out.read_text())["lines"]) == ["recipe", "drawn weights", "dropout 0.1"]
+    assert "drawn weights: done before" in capsys.readouterr().out
+
+
 def test_the_control_has_as_many_captions_as_there_are_talks(few_captions: Path) -> None:
     corpus = captions_as_many(few_captions, 77)
     assert len(corpus.train) == 77 and list(corpus.splits) == ["valid", "test_2016_flickr"]

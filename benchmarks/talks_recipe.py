@@ -69,6 +69,7 @@ class Line:
         start: whether the run begins with the book's model of captions.
         text: what it learns from: "talks", "both" (the captions too), or "captions" (as many of
             them as there are pairs of talks, judged by captions).
+        together: no run, but an ensemble of these lines' runs, with the weights that each kept.
     """
 
     model: Mapping[str, Any] = field(default_factory=dict)
@@ -76,6 +77,7 @@ class Line:
     vocab_size: int = RECIPE.vocab_size
     start: bool = True
     text: str = "talks"
+    together: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """What differs, ready for JSON."""
@@ -85,6 +87,7 @@ class Line:
             "vocab_size": self.vocab_size,
             "start": self.start,
             "text": self.text,
+            **({"together": list(self.together)} if self.together else {}),
         }
 
 
@@ -166,19 +169,30 @@ def chosen_sentences(test: ParallelText) -> list[dict[str, Any]]:
 
 def nll_of(translator: Translator, pairs: Sequence[TokenPair]) -> dict[str, float]:
     """Of references: nats a token, and nats a sentence, which vocabularies do not change."""
-    a_token = validation_loss(translator.model, pairs, smoothing=0.0)["valid_nll"]
+    a_token = validation_loss(translator.searched, pairs, smoothing=0.0)["valid_nll"]
     n_tokens = sum(len(target) + 1 for _, target in pairs)
     return {"a token": round(a_token, 4), "a sentence": round(a_token * n_tokens / len(pairs), 2)}
 
 
-def judged(folder: Path, task: Task, quoted: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """A finished run's scores: all choices on the validation pairs, the test set once."""
+def folder_of(name: str, runs: Path) -> Path:
+    """Where a line trains."""
+    return runs / name.replace(",", "").replace(" ", "-")
+
+
+def weights_of(folder: Path) -> dict[str, Translator]:
+    """A finished run's two choices of weights."""
     average = folder / f"average-{KEEP}"
     if not average.exists():
         average_run(folder, KEEP)
+    return {"last": load_run(folder)[0], "average": load_run(average)[0]}
+
+
+def judged(
+    translators: Mapping[str, Translator], task: Task, quoted: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """The scores of one of these: all choices on the validation pairs, the test set once."""
     valid, (name, test) = task.splits["valid"], list(task.splits.items())[1]
     pairs = encode(task.tokenizer, valid)
-    translators = {"last": load_run(folder)[0], "average": load_run(average)[0]}
     nll = {weights: nll_of(translator, pairs) for weights, translator in translators.items()}
     best = min(nll, key=lambda weights: nll[weights]["a sentence"])
     translator = translators[best]
@@ -206,7 +220,7 @@ def run_line(
 ) -> dict[str, Any]:
     """Train a line, or go on with it, and judge it."""
     task = task_of(LINES[name], corpus)
-    folder = runs / name.replace(",", "").replace(" ", "-")
+    folder = folder_of(name, runs)
     if not (folder / "model.safetensors").exists():
         resume = (folder / "checkpoint.safetensors").exists()
         evaluate = task.evaluator(n_sentences=len(task.splits["valid"]))
@@ -228,9 +242,38 @@ def run_line(
         "parameters": task_parameters(folder),
         "data": config["data"],
         **{key: config[key] for key in about if key in config},
-        **judged(folder, task, quoted),
+        **judged(weights_of(folder), task, quoted),
         "curve": [m for m in metrics if "bleu" in m],
         "losses": [[m["step"], round(m["loss"], 4)] for m in metrics],
+    }
+
+
+def judge_together(
+    name: str,
+    corpus: Corpus,
+    quoted: Sequence[Mapping[str, Any]],
+    done: Mapping[str, Any],
+    runs: Path = RUNS,
+) -> dict[str, Any]:
+    """The scores of finished lines as an ensemble; its costs are those of all of them.
+
+    Raises:
+        ValueError: one of them is not finished.
+    """
+    line = LINES[name]
+    if missing := [other for other in line.together if other not in done]:
+        raise ValueError(f"{name!r} needs the line {missing[0]!r}; train it first")
+    parts = [done[other] for other in line.together]
+    first, *others = (
+        weights_of(folder_of(other, runs))[part["weights"]]
+        for other, part in zip(line.together, parts, strict=True)
+    )
+    together = Translator(first.model, first.tokenizer, [other.model for other in others])
+    return {
+        "line": line.to_dict(),
+        **{key: parts[0][key] for key in ("epochs", "data", "start") if key in parts[0]},
+        **{key: sum(part[key] for part in parts) for key in ("tokens", "seconds", "parameters")},
+        **judged({"together": together}, task_of(line, corpus), quoted),
     }
 
 
@@ -286,7 +329,10 @@ def main(arguments: list[str]) -> int:
                 print(f"{name}: done before", flush=True)
                 continue
             corpus = corpus_of(LINES[name], talks, given.captions)
-            found = run_line(name, corpus, quoted)
+            if LINES[name].together:
+                found = judge_together(name, corpus, quoted, earlier(given.out))
+            else:
+                found = run_line(name, corpus, quoted)
             done = {**earlier(given.out), name: found}  # with what another process has written
             head = ["python -m benchmarks.talks_recipe", *map(without_folders, arguments)]
             result = {

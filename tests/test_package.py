@@ -17,7 +17,7 @@ PACKAGE = Path(transformer.__file__).parent
 FLOORS = {
     "sections 3.1 to 3.5 of the paper": "config masks cache attention embedding layers",
     "the model": "model introspect",
-    "the model and the layers before it": "seq2seq layer_types flops paper variants",
+    "the model and the layers before it": "seq2seq ensemble layer_types flops paper variants",
     "tools that know no model": "files version devices runtime settings batching terminal text",
     "what is done with a model": "rounding weights decoding training head_measures head_search",
     "texts, and what comes of them": "data translation packing evaluation tables results shipped",

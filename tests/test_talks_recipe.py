@@ -42,6 +42,13 @@ def changes(line: Line) -> dict[str, Any]:
 def test_each_line_differs_from_the_recipe_or_from_drawn_weights_in_one_thing() -> None:
     assert changes(LINES["recipe"]) == {} and changes(LINES["drawn weights"]) == {"start": False}
     for name, line in LINES.items():
+        if line.together:
+            parts = [LINES[other] for other in line.together]
+            seeds = [dict(part.training).pop("seed", 0) for part in parts]
+            assert len(set(seeds)) == len(parts) > 1
+            same = [{**part.to_dict(), "seed": 0} for part in parts]
+            assert same == same[:1] * len(parts), f"{name}: seeds of one recipe"
+            continue
         varied = {key for key in changes(line) if key not in ("start", "seed", "steps")}
         of_length = "three times as long" in name
         assert line.training.get("steps", STEPS) == (3 * STEPS if of_length else STEPS)
@@ -93,7 +100,8 @@ def folders(tmp_path: Path, few_captions: Path, monkeypatch: pytest.MonkeyPatch)
     few = {name: replace(line, vocab_size=300) for name, line in LINES.items()}
     monkeypatch.setattr(talks_recipe, "LINES", few)
     monkeypatch.setattr(talks_recipe.task_of, "__defaults__", (quick,))
-    monkeypatch.setattr(talks_recipe.run_line, "__defaults__", (tmp_path / "runs",))
+    for trained in (talks_recipe.run_line, talks_recipe.judge_together):
+        monkeypatch.setattr(trained, "__defaults__", (tmp_path / "runs",))
     monkeypatch.setattr(talks_recipe, "shipped_folder", lambda: folder)
     monkeypatch.setattr(talks_recipe, "require_commit", lambda *told: None)
     monkeypatch.setattr(talks_recipe, "QUOTED_WORDS", (1, 12))
@@ -119,6 +127,28 @@ def test_lines_are_recorded_one_by_one_and_not_run_again(
     assert first["test"]["set"] == "TED.tst2014" and len(first["outputs"]) == 5
     assert first["test"]["beam"]["n_sentences"] == 8 and first["weights"] in first["nll"]
     assert len(record["quoted"]) == 5
+
+
+@pytest.mark.slow
+def test_an_ensemble_is_judged_as_its_lines_are_and_needs_them_first(
+    folders: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = {name: replace(LINES["recipe"], vocab_size=300) for name in ("recipe", "again")}
+    few["again"] = replace(few["again"], start=False)
+    few["together"] = replace(few["recipe"], together=("recipe", "again"))
+    monkeypatch.setattr(talks_recipe, "LINES", few)
+    assert main([*folders, "recipe", "together"]) == 1
+    assert "'together' needs the line 'again'; train it first" in capsys.readouterr().err
+    assert main(folders) == 0
+    lines = json.loads(Path(folders[-1]).read_text())["lines"]
+    first, second, both = (lines[name] for name in few)
+    assert both["line"]["together"] == ["recipe", "again"] and both["weights"] == "together"
+    assert both["parameters"] == first["parameters"] + second["parameters"]
+    assert both["tokens"] == first["tokens"] + second["tokens"]
+    assert both["test"]["beam"]["n_sentences"] == 8 and len(both["outputs"]) == 5
+    alone = [line["nll"][line["weights"]]["a sentence"] for line in (first, second)]
+    assert alone[0] != alone[1] and both["nll"]["together"]["a sentence"] <= sum(alone) / 2
+    assert first["test"]["set"] == both["test"]["set"] and "curve" not in both
 
 
 def test_two_processes_share_the_file(

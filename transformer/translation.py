@@ -11,6 +11,7 @@ from torch import Tensor
 from transformer.batching import pad, token_batches
 from transformer.decoding import EXTRA_LENGTH, Hypothesis, beam_search, greedy_search, sample
 from transformer.devices import enough_memory
+from transformer.ensemble import Ensemble, Searchable
 from transformer.evaluation import Scores, score
 from transformer.introspect import record_attention
 from transformer.model import Transformer
@@ -38,11 +39,18 @@ class Attention:
 class Translator:
     """A model and its (joint) tokenizer.
 
+    Args:
+        model: translates.
+        tokenizer: of both languages.
+        others: models of the same vocabulary that translate together with it (see `Ensemble`).
+
     Raises:
-        ValueError: the tokenizer does not fit the model's vocabulary.
+        ValueError: the tokenizer does not fit the model's vocabulary, or the other models.
     """
 
-    def __init__(self, model: Transformer, tokenizer: Tokenizer) -> None:
+    def __init__(
+        self, model: Transformer, tokenizer: Tokenizer, others: Sequence[Transformer] = ()
+    ) -> None:
         sizes = {model.config.src_vocab_size, model.config.tgt_vocab_size}
         if sizes != {tokenizer.vocab_size}:
             raise ValueError(
@@ -51,6 +59,7 @@ class Translator:
             )
         self.model = model
         self.tokenizer = tokenizer
+        self.searched: Searchable = Ensemble([model, *others]) if others else model
 
     def translate(
         self,
@@ -112,11 +121,11 @@ class Translator:
         for group in token_batches([(ids, ()) for ids in sources.values()], budget):
             indices = [numbers[k] for k in group]
             src = pad([[*sources[i], EOS_ID] for i in indices], self.model.config.pad_id)
-            max_len = min(src.size(1) + EXTRA_LENGTH, self.model.config.max_len)
+            max_len = min(src.size(1) + EXTRA_LENGTH, self.searched.config.max_len)
             self._require_known(src)
             limits = {"bos_id": BOS_ID, "eos_id": EOS_ID, "max_len": max_len}
             with enough_memory(self._too_large(src.numel() * rows)):
-                found = search(self.model, src.to(self._device), **limits)
+                found = search(self.searched, src.to(self._device), **limits)
             for i, hypotheses in zip(indices, found, strict=True):
                 outputs[i] = [(self.tokenizer.decode(h.tokens), h.score) for h in hypotheses]
         return outputs
@@ -202,7 +211,11 @@ class Translator:
         """The attention weights for a sentence and its translation (the model's own if None).
 
         The source's tokens end in the end mark; the target's are what the decoder reads.
+
+        Raises:
+            ValueError: the source is empty or too long, or several models translate together.
         """
+        self._require_one("has no heads of its own; ask one of its models")
         src_ids = [*self._encode(source, "the source"), EOS_ID]
         if target is None:
             target = self.translate([source])[0]
@@ -218,7 +231,12 @@ class Translator:
         )
 
     def save(self, folder: Path | str) -> None:
-        """Write model.safetensors and tokenizer.json."""
+        """Write model.safetensors and tokenizer.json.
+
+        Raises:
+            ValueError: several models translate together.
+        """
+        self._require_one("has no file of its own; save each of its models")
         save_model(Path(folder, "model.safetensors"), self.model)
         save_tokenizer(Path(folder, "tokenizer.json"), self.tokenizer)
 
@@ -227,6 +245,10 @@ class Translator:
         """Read what `save` or a training run has left in a folder."""
         tokenizer = load_tokenizer(Path(folder, "tokenizer.json"))
         return cls(load_model(Path(folder, "model.safetensors")), tokenizer)
+
+    def _require_one(self, why: str) -> None:
+        if self.searched is not self.model:
+            raise ValueError(f"an ensemble {why}")
 
     def _require_known(self, src: Tensor) -> None:
         """Refuse a tokenizer's mistake here: a GPU could compute nothing after it."""
@@ -250,7 +272,7 @@ class Translator:
         if not text.strip():
             raise ValueError(f"{name} is empty; there is nothing to translate")
         ids = self.tokenizer.encode(text)
-        limit = self.model.config.max_len - 1  # one place for the end mark
+        limit = self.searched.config.max_len - 1  # one place for the end mark
         if len(ids) > limit:
             raise ValueError(
                 f"{name} has {len(ids)} tokens, more than the model takes ({limit}); split it"

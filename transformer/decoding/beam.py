@@ -11,7 +11,7 @@ from torch import Tensor
 from transformer.decoding.generate import Hypothesis, check_limits, searching
 from transformer.decoding.steps import start_decoding
 from transformer.decoding.tree import Candidates, Expansion, Step, steps_of
-from transformer.seq2seq import EncoderDecoder
+from transformer.ensemble import Searchable
 
 
 def penalty(length: int, alpha: float) -> float:
@@ -24,7 +24,7 @@ def penalty(length: int, alpha: float) -> float:
 
 
 def beam_search(
-    model: EncoderDecoder,
+    model: Searchable,
     src: Int[Tensor, "batch src_len"],
     *,
     beam_size: int = 4,
@@ -80,7 +80,7 @@ def beam_search(
 
 
 def _search(
-    model: EncoderDecoder,
+    model: Searchable,
     src: Tensor,
     watch: Callable[[Step], None] | None,
     *,

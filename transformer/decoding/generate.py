@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from transformer.decoding.steps import Steps
+from transformer.ensemble import Searchable
 from transformer.introspect import pause_recording
 from transformer.model import Transformer
-from transformer.seq2seq import EncoderDecoder
 
 EXTRA_LENGTH = 50  # section 6.1: so many tokens more than the input may the output have
 
@@ -31,7 +31,7 @@ class Hypothesis:
     score: float
 
 
-def check_limits(model: EncoderDecoder, bos_id: int, eos_id: int, max_len: int) -> None:
+def check_limits(model: Searchable, bos_id: int, eos_id: int, max_len: int) -> None:
     """Raises ValueError if a search with these settings makes no sense for the model."""
     limit, vocab_size = model.config.max_len, model.config.tgt_vocab_size
     if not 1 <= max_len <= limit:
@@ -43,18 +43,19 @@ def check_limits(model: EncoderDecoder, bos_id: int, eos_id: int, max_len: int) 
 
 
 @contextmanager
-def evaluating(model: EncoderDecoder) -> Iterator[None]:
-    """Inside the block the model is in evaluation mode; after it, in the mode it had."""
-    training = model.training
+def evaluating(model: Searchable) -> Iterator[None]:
+    """Inside the block the model is in evaluation mode; after it, each part in the mode it had."""
+    before = [(module, module.training) for module in model.modules()]
     model.eval()
     try:
         yield
     finally:
-        model.train(training)
+        for module, training in before:
+            module.training = training
 
 
 @contextmanager
-def searching(model: EncoderDecoder) -> Iterator[bool]:
+def searching(model: Searchable) -> Iterator[bool]:
     """Inside the block: evaluation mode, no gradients, and no attention weights recorded.
 
     Yields whether somebody is recording outside it.

@@ -12,11 +12,11 @@ from transformer.decoding.generate import (
     searching,
 )
 from transformer.decoding.steps import start_decoding
-from transformer.seq2seq import EncoderDecoder
+from transformer.ensemble import Searchable
 
 
 def greedy_search(
-    model: EncoderDecoder,
+    model: Searchable,
     src: Int[Tensor, "batch src_len"],
     *,
     bos_id: int,

@@ -8,11 +8,11 @@ from torch import Tensor
 
 from transformer.decoding.generate import Hypothesis, check_limits, generate, searching
 from transformer.decoding.steps import start_decoding
-from transformer.seq2seq import EncoderDecoder
+from transformer.ensemble import Searchable
 
 
 def sample(
-    model: EncoderDecoder,
+    model: Searchable,
     src: Int[Tensor, "batch src_len"],
     *,
     temperature: float = 1.0,

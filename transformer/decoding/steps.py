@@ -2,7 +2,7 @@
 
 `RecomputedSteps` runs the decoder over the whole prefix, as training does. `CachedSteps` runs it
 over the new position only (see cache.py). `PackedSteps` does this with less around it. A recurrent
-decoder has `RecurrentSteps`, which keep its state.
+decoder has `RecurrentSteps`, which keep its state; an ensemble has the steps of all its models.
 """
 
 from typing import Protocol, runtime_checkable
@@ -12,6 +12,7 @@ from torch import Tensor
 
 from transformer.cache import KeyValueCache
 from transformer.decoding.packed import PackedSteps, all_rows, is_plain
+from transformer.ensemble import Ensemble, Searchable, mean_of
 from transformer.masks import padding_mask
 from transformer.model import Transformer
 from transformer.seq2seq import EncoderDecoder, Seq2Seq
@@ -38,9 +39,11 @@ class Steps(Protocol):
 
 
 def start_decoding(
-    model: EncoderDecoder, src: Int[Tensor, "batch src_len"], rows: int = 1, use_cache: bool = True
+    model: Searchable, src: Int[Tensor, "batch src_len"], rows: int = 1, use_cache: bool = True
 ) -> Steps:
     """Encode the sources, and make ready for `rows` prefixes of each output."""
+    if isinstance(model, Ensemble):
+        return EnsembleSteps([start_decoding(one, src, rows, use_cache) for one in model.models])
     if not use_cache:
         return RecomputedSteps(model, src, rows)
     if isinstance(model, Seq2Seq):
@@ -118,6 +121,27 @@ class RecurrentSteps(RecomputedSteps):
         """Put the rows into another order, each within its sentence."""
         if self.state is not None:
             self.state = self.state[rows]
+
+
+class EnsembleSteps:
+    """The mean of what the models of an ensemble expect next, each with a cache of its own."""
+
+    def __init__(self, parts: list[Steps]) -> None:
+        self.parts = parts
+
+    def __call__(self, output: Prefixes) -> Logits:
+        """The logarithm of the mean probability of each token after each prefix."""
+        return mean_of([part(output) for part in self.parts])
+
+    def select(self, sentences: Tensor) -> None:
+        """Keep these sentences, each with all its rows."""
+        for part in self.parts:
+            part.select(sentences)
+
+    def reorder(self, rows: Tensor) -> None:
+        """Put the rows into another order, each within its sentence."""
+        for part in self.parts:
+            part.reorder(rows)
 
 
 def _repeated(x: Tensor, rows: int) -> Tensor:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from transformer.batching import TokenPair, make_batch, token_batches
+from transformer.ensemble import Searchable
 from transformer.seq2seq import EncoderDecoder
 from transformer.text import BOS_ID, EOS_ID
 
@@ -108,7 +109,7 @@ def smoothed_targets(
 
 @torch.no_grad()
 def validation_loss(
-    model: EncoderDecoder,
+    model: Searchable,
     pairs: Sequence[TokenPair],
     *,
     smoothing: float,

@@ -101,6 +101,7 @@ LINES: dict[str, Line] = {
     "dropout 0.1": Line({"dropout": 0.1}),
     "dropout 0.3": Line({"dropout": 0.3}),
     "vocabulary 2,000": Line(vocab_size=2000),
+    "vocabulary 8,000": Line(vocab_size=8000),
     "label smoothing 0": Line(training={"label_smoothing": 0.0}),
     "label smoothing 0.2": Line(training={"label_smoothing": 0.2}),
     "attention dropout 0.2": Line({"attention_dropout": 0.2}),
@@ -110,15 +111,11 @@ LINES: dict[str, Line] = {
     "three times as long, seed 2": Line(training={"steps": 3 * STEPS, "seed": 2}),
     "three times as long, dropout 0.3": Line({"dropout": 0.3}, {"steps": 3 * STEPS}),
     "captions mixed in": Line(text="both"),
-    "word dropout 0.2": Line({"word_dropout": 0.2}),
-    "vocabulary 1,000": Line(vocab_size=1000),
     "three times as long, drawn weights": Line(training={"steps": 3 * STEPS}, start=False),
     "2 heads, drawn weights": Line({"n_heads": 2}, start=False),
     "8 heads, drawn weights": Line({"n_heads": 8}, start=False),
     "2 layers, drawn weights": Line({"n_layers": 2}, start=False),
     "5 layers, drawn weights": Line({"n_layers": 5}, start=False),
-    "recipe, seed 1": Line(training={"seed": 1}),
-    "recipe, seed 2": Line(training={"seed": 2}),
 }
 QUOTED, QUOTED_WORDS = 5, (6, 12)  # so many sentences are quoted, with so many German words
 

@@ -255,22 +255,24 @@ def judge_together(
     """The scores of finished lines as an ensemble; its costs are those of all of them.
 
     Raises:
-        ValueError: one of them is not finished.
+        ValueError: one of them is not finished, or has learned another vocabulary.
     """
     line = LINES[name]
     if missing := [other for other in line.together if other not in done]:
         raise ValueError(f"{name!r} needs the line {missing[0]!r}; train it first")
     parts = [done[other] for other in line.together]
+    folders = [folder_of(other, runs) for other in line.together]
+    if len({(folder / "tokenizer.json").read_bytes() for folder in folders}) > 1:
+        raise ValueError(f"the lines of {name!r} have learned different vocabularies; name others")
     first, *others = (
-        weights_of(folder_of(other, runs))[part["weights"]]
-        for other, part in zip(line.together, parts, strict=True)
+        weights_of(folder)[part["weights"]] for folder, part in zip(folders, parts, strict=True)
     )
     together = Translator(first.model, first.tokenizer, [other.model for other in others])
     return {
         "line": line.to_dict(),
         **{key: parts[0][key] for key in ("epochs", "data", "start") if key in parts[0]},
         **{key: sum(part[key] for part in parts) for key in ("tokens", "seconds", "parameters")},
-        **judged({"together": together}, task_of(line, corpus), quoted),
+        **judged({"together": together}, task_of(LINES[line.together[0]], corpus), quoted),
     }
 
 
@@ -325,8 +327,10 @@ def main(arguments: list[str]) -> int:
             if name in earlier(given.out):
                 print(f"{name}: done before", flush=True)
                 continue
-            corpus = corpus_of(LINES[name], talks, given.captions)
-            if LINES[name].together:
+            line = LINES[name]
+            trained = LINES[line.together[0]] if line.together else line
+            corpus = corpus_of(trained, talks, given.captions)
+            if line.together:
                 found = judge_together(name, corpus, quoted, earlier(given.out))
             else:
                 found = run_line(name, corpus, quoted)

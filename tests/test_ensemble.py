@@ -138,9 +138,10 @@ def test_the_loss_of_an_ensemble_is_at_most_the_mean_of_its_models() -> None:
             rf"their src_vocab_size are {VOCAB}, {VOCAB + 1}; train them with one tokenizer",
         ),
         ([small_model(), small_model(pad_id=1)], "their pad_id are 0, 1"),
+        ([small_model(), small_model().to("meta")], "one device, but they are on cpu, meta; move"),
     ],
 )
-def test_models_of_other_tokens_are_refused(models: list[nn.Module], message: str) -> None:
+def test_strangers_are_refused(models: list[nn.Module], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Ensemble(models)
 

@@ -151,6 +151,18 @@ def test_an_ensemble_is_judged_as_its_lines_are_and_needs_them_first(
     assert first["test"]["set"] == both["test"]["set"] and "curve" not in both
 
 
+@pytest.mark.slow
+def test_lines_of_other_vocabularies_are_no_ensemble(
+    folders: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = {"a": replace(LINES["recipe"], vocab_size=300)}
+    few |= {"b": replace(few["a"], text="both"), "ab": replace(few["a"], together=("a", "b"))}
+    monkeypatch.setattr(talks_recipe, "LINES", few)
+    assert main(folders) == 1
+    assert "the lines of 'ab' have learned different vocabularies" in capsys.readouterr().err
+    assert list(json.loads(Path(folders[-1]).read_text())["lines"]) == ["a", "b"]
+
+
 def test_two_processes_share_the_file(
     folders: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,17 +16,17 @@ class Ensemble(nn.Module):
     The mean of models, where `average_models` is one model of mean weights: for runs from other
     seeds, whose weights have nothing to do with each other. It costs as much as all its models.
 
-    It can be searched like one model (`beam_search`, `Translator(model, tokenizer, others)`), and
-    cannot be trained: train its models.
+    It is searched like one model (`beam_search`, `Translator(model, tokenizer, others)`); the
+    models are trained one by one.
 
     Args:
-        models: of one vocabulary. Their sizes, and what they are made of, may differ.
+        models: of one vocabulary, on one device; sizes and what they are made of may differ.
 
     Attributes:
         config: of the model that takes the shortest sentences.
 
     Raises:
-        ValueError: there are no models, or their tokens are not the same.
+        ValueError: there are no models, or their tokens or devices are not the same.
     """
 
     def __init__(self, models: Sequence[EncoderDecoder]) -> None:
@@ -42,6 +42,12 @@ class Ensemble(nn.Module):
                     f"the models of an ensemble need the same tokens, but their {name} are "
                     f"{', '.join(map(str, found))}; train them with one tokenizer"
                 )
+        devices = [str(next(model.parameters()).device) for model in models]
+        if len(set(devices)) > 1:
+            raise ValueError(
+                "the models of an ensemble need one device, but they are on "
+                f"{', '.join(devices)}; move them together with model.to(device)"
+            )
 
     def forward(
         self, src: Int[Tensor, "batch src_len"], tgt: Int[Tensor, "batch tgt_len"]

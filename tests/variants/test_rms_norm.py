@@ -24,6 +24,15 @@ def test_it_equals_torchs_own(seed):
     same(gradients[0][0], gradients[1][0])
 
 
+def test_large_numbers_in_half_precision_are_no_zeros():
+    """The square of 300 is infinite in float16."""
+    x = torch.tensor([300.0, -300.0, 300.0, 300.0]).half()
+    ours = RMSNorm(4).half()(x)
+    assert ours.dtype == torch.float16
+    same(ours.double(), torch.tensor([1.0, -1.0, 1.0, 1.0]).double(), 1e-3)
+    same(ours, nn.RMSNorm(4, eps=1e-5).half()(x), 1e-3)
+
+
 def test_of_centred_vectors_it_is_the_layer_norm():
     x = torch.randn(5, 16)
     centred = x - x.mean(dim=-1, keepdim=True)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from playwright.sync_api import expect
 
 from transformer.widgets.base import FRONT_ENDS
-from transformer.widgets.self_check import choices, number, predict, predict_cell
+from transformer.widgets.self_check import choices, number, predict, predict_cell, written
 
 KEY = "transformer-book:self-checks"
 FOLDER = FRONT_ENDS / "self_check"
@@ -413,3 +413,11 @@ def test_the_right_answer_is_not_always_the_first():
     options = {"right": {"a": "x"}, "wrong": {"b": "x", "c": "x"}}
     first = [choices(f"{n}?", **options).spec["options"][0]["right"] for n in range(40)]
     assert 4 < sum(first) < 25
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1365.33, "1,365"), (-2048.0, "−2,048"), (0.12345, "0.123"), (12.0, "12"), (1e20, "1e+20")],
+)
+def test_a_number_is_written_as_people_write_it(value, text):
+    assert written(value) == text

@@ -21,8 +21,9 @@ class RMSNorm(nn.Module):
 
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
         """Each vector by itself."""
-        mean_square = x.square().mean(dim=-1, keepdim=True)  # (..., 1)
-        return self.weight * x * torch.rsqrt(mean_square + self.eps)
+        wide = x.to(torch.promote_types(x.dtype, torch.float32))  # 300 squared is no float16
+        mean_square = wide.square().mean(dim=-1, keepdim=True)  # (..., 1)
+        return self.weight * (wide * torch.rsqrt(mean_square + self.eps)).to(x.dtype)
 
 
 def apply(model: Transformer) -> None:

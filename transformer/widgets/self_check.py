@@ -242,7 +242,7 @@ def predict_cell(
 
 def written(value: float) -> str:
     """A number as an answer shows it."""
-    if float(value).is_integer() and abs(value) < 1e15:
+    if abs(value) < 1e15 and (abs(value) >= 1000 or float(value).is_integer()):
         return f"{value:,.0f}".replace("-", "−")
     return f"{value:.3g}".replace("-", "−")
 

@@ -102,6 +102,7 @@ LINES: dict[str, Line] = {
     "dropout 0.3": Line({"dropout": 0.3}),
     "vocabulary 2,000": Line(vocab_size=2000),
     "vocabulary 8,000": Line(vocab_size=8000),
+    "vocabulary 16,000": Line(vocab_size=16_000),
     "label smoothing 0": Line(training={"label_smoothing": 0.0}),
     "label smoothing 0.2": Line(training={"label_smoothing": 0.2}),
     "attention dropout 0.2": Line({"attention_dropout": 0.2}),

@@ -50,3 +50,11 @@ def test_table_4_has_the_papers_twelve_parsers_in_its_order() -> None:
     assert [i for i, row in enumerate(TABLE_4) if row.name.startswith("Transformer")] == [4, 9]
     for row in TABLE_4:
         assert f"{{{row.cite}," in text, row.name
+
+
+def test_scores_are_printed_in_the_papers_digits() -> None:
+    assert TABLE_2["GNMT + RL Ensemble"].printed("en-de") == "26.30"
+    assert TABLE_2["GNMT + RL Ensemble"].printed("en-fr") == "41.16"
+    assert TABLE_2["ByteNet"].printed("en-fr") == ""
+    for row in TABLE_2.values():
+        assert all(float(row.printed(pair)) == bleu for pair, bleu in row.bleu.items())

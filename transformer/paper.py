@@ -18,12 +18,20 @@ class Table2Row:
             both columns, so it is given for both pairs.
         single: of an ensemble, the row of its single model.
         cite: the work that the paper cites, as in the book's bibliography.
+        last_zero: the pairs whose score is printed with a 0 at its end, which no number keeps.
     """
 
     bleu: Mapping[Pair, float]
     flops: Mapping[Pair, float] = field(default_factory=dict)
     single: str | None = None
     cite: str = "vaswani2017attention"
+    last_zero: tuple[Pair, ...] = ()
+
+    def printed(self, pair: Pair) -> str:
+        """The score in the paper's own digits, "" where its cell is empty."""
+        if pair not in self.bleu:
+            return ""
+        return f"{self.bleu[pair]:g}" + "0" * (pair in self.last_zero)
 
 
 TABLE_2: dict[str, Table2Row] = {
@@ -50,6 +58,7 @@ TABLE_2: dict[str, Table2Row] = {
         {"en-de": 1.8e20, "en-fr": 1.1e21},
         "GNMT + RL",
         "wu2016google",
+        last_zero=("en-de",),
     ),
     "ConvS2S Ensemble": Table2Row(
         {"en-de": 26.36, "en-fr": 41.29},

@@ -49,3 +49,17 @@ def test_base_is_always_among_the_rows_and_unknown_names_are_refused() -> None:
     assert list(chosen_rows([])) == list(ROWS)
     with pytest.raises(ValueError, match=r"no row 'A9'; choose from base, A1, .*decoder_only"):
         chosen_rows(["A9"])
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("a1", r"no row 'a1'; did you mean A1\?$"),
+        ("Pre-Norm", r"no row 'Pre-Norm'; did you mean pre_norm\?$"),
+        ("C2", r"no row 'C2': of Table 3's C2 .* a third of its 4 layers .*; choose from base, A1"),
+        ("BIG", r"no row 'BIG': of Table 3's big .* three times as long .*; choose from base, A1"),
+    ],
+)
+def test_a_row_that_is_nearly_one_or_only_the_papers_is_told_so(name: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        chosen_rows(["base", name])

@@ -14,7 +14,7 @@ import torch
 
 from tests.command_line import run
 from transformer.ablation import RESULTS, ROWS, Sizes, run_row, sweep
-from transformer.ablation.sweep import devices_for, done_runs
+from transformer.ablation.sweep import LOCK, devices_for, done_runs
 from transformer.ablation.trial import CHECKPOINT_EVERY, WithoutWarmUp, build_row
 from transformer.training import Trainer, TrainingConfig, TrainingError
 from transformer.training.loop import CHECKPOINT
@@ -60,7 +60,8 @@ def test_a_table_holds_rows_runs_and_where_they_come_from(table: Path) -> None:
             assert {"loss", "perplexity", "bleu", "exact"} == entry[test].keys()
     losses = {entry["test_combinations"]["loss"] for entry in result["runs"]}
     assert len(losses) == 4
-    assert {path.suffix for path in table.iterdir()} == {".json"}  # nothing unfinished is left
+    left = {path for path in table.iterdir() if path.suffix != ".json"}
+    assert left <= {table / LOCK}  # nothing unfinished
 
 
 def test_what_is_done_is_not_done_again_and_more_seeds_are_added(table: Path, tmp_path) -> None:
@@ -118,6 +119,7 @@ def test_a_killed_command_leaves_no_process_and_goes_on(table: Path, tmp_path: P
         for child in alive:
             child.kill()
         assert not alive and len(children) >= 2
+    assert (folder / LOCK).exists()  # of a process that is no more: it does not count
     done = run("ablate", "A1", "--seeds", "2", "--out", str(folder), *OPTIONS)
     assert done.returncode == 0, done.stderr
     assert "4 of 4 runs" not in done.stdout.splitlines()[0]
@@ -144,6 +146,22 @@ def test_a_folder_that_cannot_be_written_gets_a_sentence(tmp_path: Path) -> None
     done = run("ablate", "A1", "--out", str(tmp_path / "file" / "table"), *OPTIONS)
     assert done.returncode == 1 and "could not write" in done.stderr
     assert "choose another folder" in done.stderr
+
+
+def test_a_second_command_in_the_same_folder_is_refused(tmp_path: Path) -> None:
+    """While the first is at work; afterwards it may go on with more seeds."""
+    refused = []
+
+    def say(line: str) -> None:
+        if line.startswith("base-1:"):
+            refused.append(run("ablate", "A1", "--out", str(tmp_path), *OPTIONS))
+
+    sweep({"base": ROWS["base"]}, 1, SIZES, tmp_path, device="cpu", say=say)
+    (second,) = refused
+    assert second.returncode == 1 and "Traceback" not in second.stderr
+    assert f"Error: another command is at work in {tmp_path}; wait for its end" in second.stderr
+    assert not [*tmp_path.glob("A1-*")] and len(done_runs(tmp_path, SIZES)) == 1
+    assert len(sweep({"base": ROWS["base"]}, 2, SIZES, tmp_path, device="cpu")["runs"]) == 2
 
 
 def test_runs_of_other_settings_are_not_mixed(table: Path, tmp_path: Path) -> None:

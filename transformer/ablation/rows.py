@@ -13,8 +13,11 @@ Settings = Mapping[str, Any]
 # smoothing are the paper's own numbers.
 WIDTHS, NARROWER = ("d_model", "d_ff", "d_k", "d_v"), 8
 DEPTHS = {2: 1, 6: 2, 8: 3}
-# C2: a third of its 4 layers is no depth between 1 and 2. big: it trains three times as long.
-LEFT_OUT = ("C2", "big")
+# Rows of Table 3 that are not among ours, and why.
+LEFT_OUT = {
+    "C2": "a third of its 4 layers is no depth between one and two",
+    "big": "it trains three times as long as the others",
+}
 BASE: Settings = {
     "d_model": 64,
     "d_ff": 256,
@@ -102,6 +105,18 @@ def chosen_rows(names: Sequence[str]) -> dict[str, Row]:
     """
     for name in names:
         if name not in ROWS:
-            raise ValueError(f"there is no row {name!r}; choose from {', '.join(ROWS)}")
+            raise ValueError(f"there is no row {name!r}{_instead(name)}")
     wanted = {"base", *(names or ROWS)}  # every other row is compared with it
     return {name: row for name, row in ROWS.items() if name in wanted}
+
+
+def _instead(name: str) -> str:
+    """What to do about a name that no row has, to end the sentence that says so."""
+    by_letters = {known.casefold(): known for known in (*ROWS, *LEFT_OUT)}
+    near = by_letters.get(name.replace("-", "_").casefold(), name)
+    if near in LEFT_OUT:
+        return (
+            f": of Table 3's {near} we have no small model, since {LEFT_OUT[near]}; "
+            f"choose from {', '.join(ROWS)}"
+        )
+    return f"; did you mean {near}?" if near in ROWS else f"; choose from {', '.join(ROWS)}"

@@ -6,13 +6,15 @@ import shutil
 import signal
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
 from typing import Any
 
 import torch
+from filelock import FileLock, Timeout
 
 from transformer.ablation.rows import ROWS, Row
 from transformer.ablation.trial import Sizes, run_row, settings_of_run
@@ -25,6 +27,7 @@ from transformer.runtime import pick_device
 # What can go wrong in a process for which its parent has no traceback to show.
 SENTENCES = (FileError, NotEnoughMemoryError, ValueError)
 RESULTS = "ablations.json"
+LOCK = ".lock"
 LARGEST = 2**23  # bytes; the results of a thousand runs have half a million
 
 
@@ -70,11 +73,53 @@ def sweep(
         say: told of each run that ends; a function of a module, since other processes call it.
 
     Raises:
-        RunError: the folder holds something else, or a process has ended before its work.
+        RunError: the folder holds something else, another command is at work in it, or a process
+            has ended before its work.
         FileError: the folder cannot be written to.
     """
-    finished = done_runs(folder, sizes)  # before anything is computed that could not be kept
-    write_results(folder, finished, sizes)
+    done_runs(folder, sizes)  # refuses a folder of something else before anything is written to it
+    with _alone_in(folder):
+        return _sweep(rows, n_seeds, sizes, folder, processes, device, say)
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Refuse a second command in the folder: it would repeat the runs that the first has begun.
+
+    The system gives the lock back when its process ends, however it ends; the file stays.
+    """
+    lock = FileLock(folder / LOCK)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise RunError(
+            f"another command is at work in {folder}; wait for its end, or name another folder "
+            "with --out (more runs at once: --processes)"
+        ) from error
+    except OSError as error:
+        raise FileError(
+            f"could not write {lock.lock_file}: {error.strerror or error}. "
+            "Free some space or choose another folder"
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _sweep(
+    rows: Mapping[str, Row],
+    n_seeds: int,
+    sizes: Sizes,
+    folder: Path,
+    processes: int,
+    device: str | None,
+    say: Callable[[str], None],
+) -> dict[str, Any]:
+    """Do the runs, in a folder where nobody else is at work."""
+    finished = done_runs(folder, sizes)
+    write_results(folder, finished, sizes)  # before anything is computed that could not be kept
     runs = [Run(name, seed) for seed in range(1, n_seeds + 1) for name in rows]
     waiting = [run for run in runs if run not in finished]
     say(f"{len(waiting)} of {len(runs)} runs are to be done, in {folder}")

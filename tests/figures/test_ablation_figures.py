@@ -25,6 +25,26 @@ def test_effects_are_sorted_and_each_has_its_interval() -> None:
     assert bottom > top
 
 
+def test_a_long_label_is_broken_after_a_comma_and_keeps_its_words() -> None:
+    label = "big: d_model 1024, d_ff 4096, h 16, dropout 0.3"
+    ax = effects([label, "one long label that has no comma"], [1.0, 2.0], xlabel="nats")
+    shown = [text.get_text() for text in ax.get_yticklabels()]
+    assert shown[0] == "one long label that has no comma"
+    first, *others = shown[1].split("\n")
+    assert others and first.endswith(",") and shown[1].replace("\n", " ") == label
+
+
+def test_letters_are_legible_on_a_phone() -> None:
+    """A page 360 px wide shows a figure about 310 px wide: letters of at least 9 px."""
+    points, size = {"base": (65.0, 4.92), "C1": (36.0, 6.11)}, {"xlabel": "", "ylabel": ""}
+    for ax in (effects(LABELS, MEANS, HALF_WIDTHS, xlabel="nats"),
+               quality_by_size(points, base="base", **size)):  # fmt: skip
+        texts = [*ax.get_yticklabels(), *ax.get_xticklabels(), *ax.texts]
+        assert (
+            min(text.get_fontsize() for text in texts) * 310 / (72 * ax.figure.get_figwidth()) > 9
+        )
+
+
 def test_what_is_open_is_hollow_and_what_is_decided_filled() -> None:
     ax = effects(LABELS, MEANS, HALF_WIDTHS, xlabel="nats")
     decided, undecided = (container.lines[0] for container in ax.containers)

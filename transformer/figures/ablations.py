@@ -1,7 +1,7 @@
 """Figures of ablations: what each change does, with its interval, and what size buys."""
 
+import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
@@ -9,6 +9,8 @@ from matplotlib.axes import Axes
 from transformer.figures.style import PALETTE
 
 DECIDED, OPEN = PALETTE[0], "#767676"
+# Figures as narrow as they can be, because on a phone 360 px wide their letters shrink with them.
+WIDTH, LETTERS, LONGEST = 5.6, 13, 25  # inches, points, letters of a label in one line
 
 
 def effects(
@@ -25,7 +27,7 @@ def effects(
     of which nobody knows an interval are crosses.
 
     Args:
-        labels: of the changes.
+        labels: of the changes; a long one is broken after one of its commas.
         means: their effects.
         half_widths: from the mean to the end of the interval; None where there are none.
         xlabel: what an effect is, and in which direction it is worse.
@@ -40,7 +42,7 @@ def effects(
             "give as many of each"
         )
     if ax is None:
-        _, ax = plt.subplots(figsize=(9.0, 1.6 + 0.32 * len(labels)))
+        _, ax = plt.subplots(figsize=(WIDTH, 1.6 + 0.34 * len(labels)))
     order = sorted(range(len(labels)), key=lambda i: -means[i])
     ax.axvline(0, color="0.3", lw=1.2, zorder=0)
     if half_widths is None:
@@ -50,12 +52,22 @@ def effects(
     ends = [m + sign * h for m, h in zip(means, widths, strict=True) for sign in (-1, 1)]
     margin = 0.04 * (max([0.0, *ends]) - min([0.0, *ends]))
     ax.set_xlim(min([0.0, *ends]) - margin, max([0.0, *ends]) + margin)
-    ax.set_yticks(range(len(labels)), [labels[i] for i in order])
+    ax.set_yticks(range(len(labels)), [_broken(labels[i]) for i in order])
+    ax.tick_params(labelsize=LETTERS)
+    for label in ax.get_yticklabels():
+        label.set_linespacing(1.0)
     ax.set_ylim(len(labels) - 0.4, -0.6)
     ax.grid(axis="x", color="#e4e4e4", lw=0.8)
     ax.set_axisbelow(True)
     ax.set_xlabel(xlabel)
     return ax
+
+
+def _broken(label: str) -> str:
+    """A label in lines of `LONGEST` letters, broken only after commas."""
+    parts = label.replace(" ", "\N{NO-BREAK SPACE}").replace(",\N{NO-BREAK SPACE}", ", ")
+    lines = textwrap.wrap(parts, LONGEST, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def _with_intervals(ax: Axes, means: Sequence[float], half_widths: Sequence[float]) -> None:
@@ -78,7 +90,7 @@ def _with_intervals(ax: Axes, means: Sequence[float], half_widths: Sequence[floa
             lw=2,
             label=name,
         )
-    ax.figure.legend(loc="outside upper center", ncols=2)
+    ax.figure.legend(loc="outside upper center", ncols=2, fontsize=LETTERS)
 
 
 def quality_by_size(
@@ -104,7 +116,7 @@ def quality_by_size(
     if base not in points:
         raise ValueError(f"{base!r} is none of the points: {', '.join(points)}")
     if ax is None:
-        _, ax = plt.subplots(figsize=(8.0, 4.6))
+        _, ax = plt.subplots(figsize=(WIDTH, 3.8))
     for name, (size, quality) in points.items():
         color = PALETTE[1] if name == base else PALETTE[0]
         spread = half_widths.get(name) if half_widths else None
@@ -120,12 +132,25 @@ def quality_by_size(
             capsize=3,
             lw=1.6,
         )
-    for i, (name, point) in enumerate(sorted(points.items(), key=lambda item: item[1])):
-        # Above and below in turn, because neighbours in size are often neighbours in quality.
-        above = {"xytext": (6, 5), "ha": "left", "va": "bottom"}
-        below = {"xytext": (-6, -5), "ha": "right", "va": "top"}
-        side: dict[str, Any] = below if i % 2 and name != base else above
-        ax.annotate(name, point, textcoords="offset points", fontsize=12, **side)
+    by_size = sorted(points, key=lambda name: points[name])
+    close = {
+        i for i in range(1, len(by_size)) if points[by_size[i]][0] < 1.1 * points[by_size[i - 1]][0]
+    }
+    for i, name in enumerate(by_size):
+        # Of two neighbours in size, which often are neighbours in quality, the upper one's name is
+        # above: to the right, or to the left where the next model is close and the last one is not.
+        two = by_size[i - i % 2 :][:2]
+        upper = name == base or name == max(two, key=lambda each: points[each][1])
+        left = not upper or (i + 1 in close and i not in close)
+        ax.annotate(
+            name,
+            points[name],
+            xytext=(-6 if left else 6, 5 if upper else -5),
+            textcoords="offset points",
+            ha="right" if left else "left",
+            va="bottom" if upper else "top",
+            fontsize=LETTERS,
+        )
     ax.set_xscale("log")
     sizes = sorted(size for size, _ in points.values())
     ticks = [tick for tick in SIZES if sizes[0] / 1.3 <= tick <= sizes[-1] * 1.3]

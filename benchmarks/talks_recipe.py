@@ -324,6 +324,19 @@ def main(arguments: list[str]) -> int:
         earlier(given.out)  # refused now, and not after the first line
         talks = iwslt_corpus(CAMPAIGN, given.data, test_sets=[TEST_SET])
         quoted = chosen_sentences(talks.splits[TEST_SET])
+
+        def write(done: Mapping[str, Any]) -> None:
+            command = ["python -m benchmarks.talks_recipe", *map(without_folders, arguments)]
+            result = {
+                **{**origin, "command": " ".join(command)},
+                "data": talks.metadata,
+                "recipe": {"vocab_size": RECIPE.vocab_size, **RECIPE.model, **RECIPE.training},
+                "planned": list(LINES),
+                "quoted": quoted,
+                "lines": {line: done[line] for line in LINES if line in done},
+            }
+            write_result(given.out, result)
+
         for name in given.lines or LINES:
             if name in earlier(given.out):
                 print(f"{name}: done before", flush=True)
@@ -335,19 +348,11 @@ def main(arguments: list[str]) -> int:
                 found = judge_together(name, corpus, quoted, earlier(given.out))
             else:
                 found = run_line(name, corpus, quoted)
-            done = {**earlier(given.out), name: found}  # with what another process has written
-            head = ["python -m benchmarks.talks_recipe", *map(without_folders, arguments)]
-            result = {
-                **{**origin, "command": " ".join(head)},
-                "data": talks.metadata,
-                "recipe": {"vocab_size": RECIPE.vocab_size, **RECIPE.model, **RECIPE.training},
-                "planned": list(LINES),
-                "quoted": quoted,
-                "lines": {line: done[line] for line in LINES if line in done},
-            }
-            write_result(given.out, result)
+            write({**earlier(given.out), name: found})  # with what another process has written
             test = found["test"]
             print(f"{name}: {test['set']} BLEU {test['beam']['bleu']:.2f}", flush=True)
+        if read_json(given.out, LARGEST)["planned"] != list(LINES):
+            write(earlier(given.out))  # nothing was trained, but other lines are planned today
     except (ValueError, DataError, FileError, RunError) as error:
         print(error, file=sys.stderr)
         return 1

@@ -177,6 +177,11 @@ def test_two_processes_share_the_file(
     assert main([*folders, "recipe", "drawn weights", "dropout 0.1"]) == 0
     assert list(json.loads(out.read_text())["lines"]) == ["recipe", "drawn weights", "dropout 0.1"]
     assert "drawn weights: done before" in capsys.readouterr().out
+    # Lines that are planned later stand in the record, though nothing is trained.
+    longer = {**talks_recipe.LINES, "one more": LINES["recipe"]}
+    monkeypatch.setattr(talks_recipe, "LINES", longer)
+    assert main([*folders, "recipe"]) == 0
+    assert json.loads(out.read_text())["planned"] == list(longer)
 
 
 def test_the_control_has_as_many_captions_as_there_are_talks(few_captions: Path) -> None:

@@ -3,6 +3,8 @@
 - The side bar becomes a landmark, for those who move from landmark to landmark.
 - The search index is loaded by the search page only.
 - Pictures are loaded when they come near the window, and have their place before they have come.
+  One so wide that a phone would make its letters too small to read keeps a least width, in a box
+  that scrolls.
 
 `template_bridge` in _config.yml names the class: Sphinx makes its pages with it.
 """
@@ -26,6 +28,11 @@ SEARCH = re.compile(
 # What stands in quotation marks may hold the sign that ends a tag.
 IMAGE = re.compile(r'<img (?!(?:[^>"]|"[^"]*")*\bloading=)((?:[^>"]|"[^"]*")*>)')
 PICTURE = re.compile(r'\bsrc="[^"]*\b_images/([^"/]+\.png)"')
+
+# Nearly all figures' smallest letters are of 12 points, and they are saved with 160 pixels an inch.
+LETTER = 12 / 72 * 160  # pixels of the file
+PHONE = 328  # CSS pixels: the column of a phone that is 360 wide
+LEAST_LETTER, SCROLLED_LETTER = 7.0, 8.5  # CSS pixels; whoever has to scroll can read with ease
 
 
 class Pages(BuiltinTemplateLoader):
@@ -63,6 +70,10 @@ def finished(page: str, name: str, pictures: dict[str, Path]) -> str:
                 raise ExtensionError(f"{name}: the page shows {picture[1]}, which Sphinx lacks")
             width, height = size_of(pictures[picture[1]])
             size = f' width="{width}" height="{height}"'
+            if LETTER * PHONE / width < LEAST_LETTER:
+                least = f"--least: {width * SCROLLED_LETTER / LETTER:.0f}px"
+                image = f'<img loading="lazy"{size} style="{least}" {match[1]}'
+                return f'<span class="wide-picture">{image}</span>'
         return f'<img loading="lazy"{size} {match[1]}'
 
     return IMAGE.sub(waiting, page)

@@ -15,7 +15,8 @@ function adapt() {
     return { formula, wide: Boolean(wide) };
   });
   for (const { formula, wide } of formulas) formula.classList.toggle("wide", wide);
-  const boxes = shown(".math-scroll, span.math, div.cell_output .output, div.highlight pre, pre");
+  const boxes = shown(
+    ".math-scroll, span.math, div.cell_output .output, div.highlight pre, pre, .wide-picture");
   const scrolling = boxes.map((box) => box.scrollWidth > box.clientWidth + 1);
   for (const [i, box] of boxes.entries()) {
     if (scrolling[i]) box.tabIndex = 0;

@@ -4,11 +4,13 @@ import re
 import struct
 from pathlib import Path
 
+import matplotlib as mpl
 import pytest
 from sphinx.errors import ExtensionError
 
 from book._ext.edits import edited
-from book._ext.pages import finished, size_of
+from book._ext.pages import LETTER, PHONE, SCROLLED_LETTER, finished, size_of
+from transformer.figures import use_style
 
 PAGE = """<html><head>
     <script src="../_static/doctools.js"></script>
@@ -64,6 +66,29 @@ def test_a_picture_waits_and_has_its_place_before_it_comes(picture: Path) -> Non
         '<img loading="lazy" width="640" height="48" alt="a > b" src="../../_images/drawn.png" />'
     )
     assert waiting in page
+
+
+def test_the_figures_resolution_and_smallest_letters_are_those_of_the_books_style() -> None:
+    with mpl.rc_context():
+        use_style()
+        smallest = min(mpl.rcParams[f"{axis}tick.labelsize"] for axis in "xy")
+        assert smallest / 72 * mpl.rcParams["savefig.dpi"] == LETTER
+
+
+@pytest.mark.parametrize("width", [640, 1249, 1250, 3532])
+def test_a_picture_too_wide_for_a_phone_keeps_its_letters_legible(
+    tmp_path: Path, width: int
+) -> None:
+    path = tmp_path / "drawn.png"
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, b"IHDR", width, 48))
+    content = '<img alt="" src="../../_images/drawn.png" />'
+    page = finished(PAGE.format(content=content), "chapter", {"drawn.png": path})
+    box = re.search(r'<span class="wide-picture"><img [^>]*--least: (\d+)px[^>]*/></span>', page)
+    if width < 1250:
+        assert not box and LETTER * PHONE / width > 7
+    else:
+        assert box and int(box[1]) > PHONE
+        assert LETTER * int(box[1]) / width == pytest.approx(SCROLLED_LETTER, abs=0.02)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ CHAPTER = ROOT / "book/findings/errata.md"
 LEAST = 25
 LINES = 10  # of code that fails
 ROW = re.compile(
-    r"^\| \{ref\}`(\d+) <erratum-(\d+)>` \| (.+?) \| (.+?) \| \{ref\}`[^<`]+ <(.+?)>` \|$"
+    r"^\| \{ref\}`(\d+) <erratum-(\d+)>` \| (.+?) \| (.+?) \| (.+?) \| \{ref\}`[^<`]+ <(.+?)>` \|$"
 )
 SECTION = re.compile(r"^\(erratum-(\d+)\)=\n### Erratum (\d+): .+$", re.M)
 BOX = re.compile(r"\*\*(?:Said|Done):\*\*")
@@ -76,7 +76,22 @@ def test_the_table_leads_to_every_erratum_in_its_order() -> None:
 
 def test_the_table_names_a_chapter_to_which_the_erratum_leads_too() -> None:
     for row, erratum in zip(ROWS, ERRATA, strict=True):
-        assert f"{{ref}}`{row[5]}`" in erratum.prose, erratum.number
+        assert f"{{ref}}`{row[6]}`" in erratum.prose, erratum.number
+
+
+def test_the_table_names_a_source_that_the_erratum_names_too() -> None:
+    def named(text: str) -> set[str]:
+        cited = re.findall(r"\{cite:[pt]\}`([^`]+)`", text)
+        return {key for keys in cited for key in keys.split(",")} | {
+            *re.findall(r"\((https://[^)]+)\)", text),
+            *re.findall(
+                r"a student's report|Table 1|no single text",
+                text.replace("the same", "a student's"),
+            ),
+        }
+
+    for row, erratum in zip(ROWS, ERRATA, strict=True):
+        assert named(row[5]) and named(row[5]) <= named(erratum.prose), erratum.number
 
 
 @each

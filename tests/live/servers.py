@@ -51,8 +51,8 @@ class Lab:
     token: str = field(repr=False)
 
     def page_of(self, notebook: str) -> str:
-        """The address of a notebook of the folder."""
-        return f"{self.address}/lab/tree/{notebook}?token={self.token}"
+        """The address of a notebook of the folder, with nothing beside it that was open before."""
+        return f"{self.address}/lab/tree/{notebook}?reset&token={self.token}"
 
 
 def environment(home: Path, token: str) -> dict[str, str]:

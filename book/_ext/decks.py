@@ -202,7 +202,12 @@ def show(made: slide, mark: slide_mark) -> None:
     shown = chosen(target, mark["show"])
     if not shown:
         logger.warning("what a slide is to show has no %s", mark["show"], location=mark)
+    if mark["later"]:
+        notes = next(iter(made.findall(slide_notes)))
+        notes[0] += nodes.Text(" What is shown comes with the next key.")
     for part in shown:
+        if mark["later"]:
+            part["classes"].append("fragment")
         (words if isinstance(part, WORDS) else stage).append(part)
 
 

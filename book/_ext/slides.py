@@ -5,12 +5,14 @@ stand a few points, and what the lecturer says is in the notes of the speaker's 
 
     % slide: How does a word find the one it needs?
     % point: Three English words, four German ones
-    % show: output
+    % show: output later
     % minutes: 4
     % ask: Which German word does *admired* need?
     % answer: *bewunderte*, and a little of *sehr*.
     % expect: That the weights were chosen by hand. Training finds them.
     % say: Let them guess before you go on.
+
+`later`: it comes with the next key, when the room has guessed.
 
 A comment that begins with `show` puts what stands below it on the slide that was begun last. Pages
 and notebooks know nothing of all this: there the marks are taken away.
@@ -33,6 +35,7 @@ from book._ext.coverage import is_seen
 
 DECKS = "revealjs"  # the builder
 NEXT, CODE, OUTPUT, NOTHING = SHOWN = ("next", "code", "output", "nothing")
+LATER = " later"
 SPOKEN = ("say", "ask", "answer", "expect")
 LINE = re.compile(rf"^(slide|point|then|show|minutes|{'|'.join(SPOKEN)}):\s*(.*)$")
 logger = logging.getLogger(__name__)
@@ -50,12 +53,14 @@ class Mark:
         title: of the slide that begins here; empty where the mark only shows more on the last one.
         show: what of the thing below is shown: "next" (as on the page), "code", "output" or
             "nothing".
+        later: whether it comes with the next key.
         minutes: how long the lecturer stays at the slide.
         lines: the points and notes in their order, each with what it is.
     """
 
     title: str = ""
     show: str = NEXT
+    later: bool = False
     minutes: float = 0.0
     lines: list[tuple[str, str]] = field(default_factory=list)
 
@@ -88,10 +93,12 @@ def read_mark(comment: str) -> Mark | None:
             mark.minutes = float(text) if re.fullmatch(r"\d+(\.5)?", text) else 0.0
         elif key != "show":
             mark.lines.append((key, text))
-        elif text in SHOWN:
-            mark.show = text
+        elif (what := text.removesuffix(LATER)) in SHOWN:
+            mark.show, mark.later = what, what != text
         else:
             raise ValueError(f"`% show: {text}` is none of {', '.join(SHOWN)}")
+    if mark.later and mark.show == NOTHING:
+        raise ValueError("what is shown later must be something; write `% then:` for words")
     if mark.title and not mark.minutes:
         raise ValueError("a slide needs its time: `% minutes: 3`, or 0.5, 1.5, and so on")
     if mark.title and not any(key in SPOKEN for key in keys):
@@ -131,7 +138,7 @@ class ReadMarks(SphinxTransform):
     def node_of(self, mark: Mark) -> slide_mark:
         """A mark with its texts read as the chapter's own are."""
         lines = [("title", mark.title)] if mark.title else []
-        node = slide_mark(show=mark.show, minutes=mark.minutes)
+        node = slide_mark(show=mark.show, later=mark.later, minutes=mark.minutes)
         for key, text in [*lines, *mark.lines]:
             node += nodes.container("", *self.parsed(text), kind=key)
         return node

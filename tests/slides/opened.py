@@ -44,6 +44,9 @@ LOOK = """() => {
     smallest: Math.min(...words),
     code: code.length ? Math.min(...code) : null,
     lettering: letters.length ? letters.sort((a, b) => a - b)[letters.length >> 2] : null,
+    lost: [...slide.querySelectorAll('.tfw-scroll .tfw-beam-selected')].filter((node) =>
+      node.getBoundingClientRect().right >
+        node.closest('.tfw-scroll').getBoundingClientRect().right + 1).length,
     parts: slide.querySelectorAll('.slide-part').length,
     picture: slide.querySelector('.slide-shown img')?.getBoundingClientRect().height ?? 0,
     over,

@@ -56,7 +56,7 @@ def test_a_deck_opens_whole_and_quietly(
                 enlarged = opened.slide(number)
                 if enlarged["over"] or enlarged["picture"] < 1.4 * slide["picture"]:
                     wrong.append(f"{slide['title']}: its picture is not enlarged")
-            if slide["over"] or slide["dead"] or slide["broken"] or slide["silent"]:
+            if any(slide[key] for key in ("over", "dead", "broken", "silent", "lost")):
                 wrong.append(json.dumps(slide, ensure_ascii=False))
             if slide["smallest"] < LEAST or (slide["code"] or LEAST_OF_CODE) < LEAST_OF_CODE:
                 wrong.append(f"{slide['title']}: letters of {slide['smallest']}, {slide['code']}")

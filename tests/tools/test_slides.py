@@ -53,7 +53,7 @@ print("what is " + "printed")
 ```
 
 % slide: A cell
-% show: output
+% show: output later
 % minutes: 1
 % say: Look again.
 
@@ -151,7 +151,10 @@ def test_a_mark_has_a_title_points_notes_and_minutes() -> None:
     assert mark.lines == [("point", "One, on two lines"), ("say", "Words.")]
     more = read_mark("show: output")
     assert more is not None
-    assert (more.title, more.show) == ("", "output")
+    assert (more.title, more.show, more.later) == ("", "output", False)
+    later = read_mark("show: next later")
+    assert later is not None
+    assert (later.show, later.later) == ("next", True)
 
 
 @pytest.mark.parametrize("text", ["covers: layer-norm", "A remark: this.", "say: to whom?"])
@@ -167,6 +170,7 @@ def test_other_comments_are_no_marks(text: str) -> None:
         ("slide: A\nminutes: 2", "needs its notes"),
         ("slide: A\nminutes: 2\nsay:", "says nothing"),
         ("slide: A\nminutes: 2\nsay: B\nshow: all", "none of next, code, output, nothing"),
+        ("slide: A\nminutes: 2\nsay: B\nshow: nothing later", "must be something"),
         ("slide: A\nminutes: 2\nsay: B\nslide: C", "leave a blank line between slides"),
         ("show: next\nsay: B", "stand in the mark that begins a slide"),
     ],
@@ -215,6 +219,7 @@ def test_a_slide_shows_what_stands_below_its_mark_and_nothing_else(deck: str) ->
     assert "print" in formula and "what is printed" not in formula
     cell = slide_of(deck, "A cell")
     assert "42" in cell and "6" not in re.sub(r"<[^>]*>", "", cell)
+    assert "What is shown comes with the next key." in cell and "next key" not in first
     code = slide_of(deck, "The module's code".replace("'", "."))
     assert "double" in code and "at length" not in code
     widget = slide_of(deck, "Move it")
@@ -322,6 +327,18 @@ def test_the_site_knows_nothing_of_slides(small: Path) -> None:
 def opened(browser: Browser, small: Path) -> Iterator[OpenDeck]:
     with open_deck(browser, small / "_build/slides/book/chapter.html") as deck:
         yield deck
+
+
+@pytest.mark.slow
+def test_what_is_shown_later_comes_with_the_next_key_and_not_before(opened: OpenDeck) -> None:
+    page = opened.page
+    page.evaluate("Reveal.slide(3)")
+    answer = page.locator("section.present pre")
+    expect(answer).to_have_text("42\n")
+    expect(answer).to_be_hidden()
+    page.keyboard.press("ArrowRight")
+    expect(answer).to_be_visible()
+    assert page.evaluate("Reveal.getIndices().h") == 3
 
 
 @pytest.mark.slow

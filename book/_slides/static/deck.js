@@ -144,8 +144,11 @@
       /** @type {HTMLElement} */ (stage.firstElementChild).style.cssText = "";
       for (const image of stage.querySelectorAll("img")) image.style.cssText = "";
     }
+    // While arrangements are tried, a wide one lets go of what was scrolled.
+    const scrolled = [...slide.querySelectorAll(".tfw-scroll")].map((box) => ({ box, left: box.scrollLeft }));
     arrange(slide);
     inParts(slide);
+    for (const { box, left } of scrolled) box.scrollLeft = left;
   }
 
   /** @param {Element | null | undefined} slide */

@@ -120,6 +120,10 @@ LINES: dict[str, Line] = {
     "three seeds together": Line(
         training={"steps": 3 * STEPS}, vocab_size=16_000, together=tuple(BEST)
     ),
+    # What was best on the validation pairs at both lengths, put together.
+    "three times as long, vocabulary 16,000, no word dropout": Line(
+        {"word_dropout": 0.0}, {"steps": 3 * STEPS}, vocab_size=16_000
+    ),
     "captions mixed in": Line(text="both"),
     "three times as long, drawn weights": Line(training={"steps": 3 * STEPS}, start=False),
     "2 heads, drawn weights": Line({"n_heads": 2}, start=False),

@@ -39,7 +39,7 @@ def changes(line: Line) -> dict[str, Any]:
     }
 
 
-def test_each_line_differs_from_the_recipe_or_from_drawn_weights_in_one_thing() -> None:
+def test_a_short_line_differs_in_one_thing_and_a_long_one_in_what_its_name_says() -> None:
     assert changes(LINES["recipe"]) == {} and changes(LINES["drawn weights"]) == {"start": False}
     for name, line in LINES.items():
         if line.together:
@@ -52,7 +52,7 @@ def test_each_line_differs_from_the_recipe_or_from_drawn_weights_in_one_thing() 
         varied = {key for key in changes(line) if key not in ("start", "seed", "steps")}
         of_length = "three times as long" in name
         assert line.training.get("steps", STEPS) == (3 * STEPS if of_length else STEPS)
-        assert len(varied) <= 1, name
+        assert len(varied) <= (name.count(", ") if of_length else 1), name
         assert len(changes(line)) > 0 or name == "recipe"
         assert line.start != ("drawn weights" in name)
         for key in line.model:  # what the shipped model fixes is varied without it only

@@ -203,8 +203,8 @@ def show(made: slide, mark: slide_mark) -> None:
     if not shown:
         logger.warning("what a slide is to show has no %s", mark["show"], location=mark)
     if mark["later"]:
-        notes = next(iter(made.findall(slide_notes)))
-        notes[0] += nodes.Text(" What is shown comes with the next key.")
+        minutes = cast(nodes.paragraph, next(iter(made.findall(slide_notes)))[0])
+        minutes += nodes.Text(" What is shown comes with the next key.")
     for part in shown:
         if mark["later"]:
             part["classes"].append("fragment")

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.slides.opened import open_deck, violations_of
+from tests.widgets.drawing import CROSSED, ON_A_SHAPE
 
 ROOT = Path(__file__).resolve().parents[2]
 SLIDES = ROOT / "_build" / "slides"
@@ -109,6 +110,21 @@ def test_a_trained_model_answers_from_the_disk(
         assert opened.page.evaluate("window.violations") == []
         assert opened.complaints == []
     assert asked == offered
+
+
+def test_in_the_drawing_of_the_model_the_arrows_stop_where_a_shape_is_written(
+    browser: Browser, built_slides: None
+) -> None:
+    """A deck has larger letters than a page, for which the drawing leaves less."""
+    drawing = ".slides > section.present .tfw-shapes-diagram"
+    seen = 0
+    with open_deck(browser, SLIDES / "book" / "architecture" / "model.html") as opened:
+        for number in range(opened.page.evaluate("Reveal.getTotalSlides()")):
+            opened.slide(number)
+            for shown in opened.page.locator(drawing).all():
+                assert shown.evaluate(CROSSED) == shown.evaluate(ON_A_SHAPE) == []
+                seen += 1
+    assert seen
 
 
 def test_all_slides_at_once_and_the_speakers_view_are_for_everyone(

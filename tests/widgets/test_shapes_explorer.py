@@ -9,6 +9,7 @@ import pytest
 from traitlets import TraitError
 
 import transformer
+from tests.widgets.drawing import CROSSED, ON_A_SHAPE
 from transformer.model import Transformer
 from transformer.widgets.shapes_explorer import PARTS, ShapesExplorer, body_of
 
@@ -233,6 +234,13 @@ def test_reads_well_everywhere(show, look):
     for part in ("cross", "softmax", "encoder_norm_1"):
         shown.set("part", part)
         shown.check()
+
+
+def test_the_arrows_stop_where_a_shape_is_written(show, look):
+    shown = show(ShapesExplorer(vocab=37_000), **look)
+    for tgt_len in (1, 100):
+        shown.set("tgt_len", tgt_len)
+        assert shown.widget.evaluate(CROSSED) == shown.widget.evaluate(ON_A_SHAPE) == []
 
 
 def test_code_never_becomes_markup(show):

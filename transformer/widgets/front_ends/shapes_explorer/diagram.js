@@ -11,7 +11,6 @@ import { PARTS, shapeOf } from "./parts.js";
 const BOX = 42;
 const NORM = 30;
 const RISE = 36; // an arrow, with the shape written on it
-const GLYPH = 7.4; // the width of a letter of a shape
 const HALF = 18; // of a box's width, in percent
 const COLUMNS = {
   encoder: { x: 26, lane: 4.5, frame: 2, role: 1 },
@@ -49,7 +48,7 @@ export function partsDiagram(onPick) {
     "aria-label": "The parts of the model, in the order in which they compute" });
   /** @type {Map<string, HTMLButtonElement>} */
   const buttons = new Map();
-  /** @type {{text: Element, ground: Element, part: Part}[]} */
+  /** @type {{text: Element, ground: SVGElement, part: Part}[]} */
   const labels = [];
   /** @type {Element[]} */
   const repeats = [];
@@ -155,10 +154,8 @@ export function partsDiagram(onPick) {
   function show(settings, picked) {
     for (const { text, ground, part } of labels) {
       const shape = settings ? shapeText(shapeOf(part.rows[part.rows.length - 1], settings)) : "";
-      const wide = shape.length * GLYPH;
       text.textContent = shape;
-      ground.setAttribute("width", String(wide));
-      ground.setAttribute("transform", `translate(${-wide / 2} 0)`);
+      ground.style.setProperty("--letters", String(shape.length));
     }
     for (const node of repeats) node.textContent = settings ? `${settings.n_layers} ×` : "N ×";
     for (const [id, button] of buttons) button.setAttribute("aria-pressed", String(id === picked));

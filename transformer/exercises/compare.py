@@ -222,7 +222,7 @@ def _nothing(parts: Sequence[Any], name: str) -> str:
         one = n_missing == 1
         some = "One part" if one else f"{n_missing} parts"
         return f"{some} of {name} {'is' if one else 'are'} still missing."
-    return f"Nothing is here yet: put {name} in its place." if n_missing else ""
+    return f"Nothing is here yet: put {name} here." if n_missing else ""
 
 
 def _is_empty(part: Any) -> bool:

@@ -149,7 +149,7 @@ SINUSOIDS = Exercise(
     hints=(
         "One angle for each position and each pair of columns: a column vector of positions, "
         "divided by a row vector of d_model / 2 powers of 10,000.",
-        "`torch.arange(0, d_model, 2)` is 2i for all pairs. `position[:, None] / frequency` has "
+        "`torch.arange(0, d_model, 2)` is 2i for all pairs. `position[:, None] / power` has "
         "shape (length, d_model / 2).",
         "`torch.stack([angle.sin(), angle.cos()], dim=-1)` puts each cosine beside its sine; "
         "`flatten(1)` makes one row of a position's pairs.",

@@ -65,7 +65,7 @@ FLOPS = Exercise(
     difficulty=2,
     minutes=15,
     hints=(
-        "List the products with their shapes: four projections, two with a pair of positions each, "
+        "List the products with their shapes: four projections, two over all pairs of positions, "
         "two of the feed-forward network. Each of (m, k) and (k, n) has 2mkn operations.",
         "Scores: (length, d_model) times (d_model, length), all heads together. Sums of values: "
         "(length, length) times (length, d_model).",

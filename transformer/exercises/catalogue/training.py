@@ -236,7 +236,7 @@ NOAM = Exercise(
     difficulty=1,
     minutes=5,
     hints=(
-        "`x**-0.5` is one over the root of x. The formula has three such powers.",
+        "`x**-0.5` is one over the root of x. The formula has two such powers, and one of -1.5.",
         "Where do the two arguments of min cross? At step = warmup both are warmup^-0.5.",
     ),
     properties=(climbs_and_falls,),

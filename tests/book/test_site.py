@@ -152,5 +152,6 @@ def test_a_headings_own_link_is_reached_by_keyboard_and_shows_then(
     expect(link).to_be_focused()
     expect(link).to_have_css("opacity", "1")
     opened.keyboard.press("Enter")
+    opened.wait_for_function("location.hash")  # a busy machine takes a moment to go there
     assert urlparse(opened.url).fragment == link.get_attribute("href").removeprefix("#")
     context.close()

@@ -8,20 +8,24 @@ function adapt() {
   /** @param {string} kinds @returns {HTMLElement[]} */
   const shown = (kinds) => /** @type {HTMLElement[]} */ ([...document.querySelectorAll(kinds)])
     .filter((box) => !box.closest("details:not([open])"));
+  /** @param {HTMLElement} box @param {boolean} scrolls */
+  const mark = (box, scrolls) => {
+    if (scrolls) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  };
   const formulas = shown("span.math").map((formula) => {
     const column = formula.closest("p, li, td, th, dd") ?? formula.parentElement;
     const drawn = formula.firstElementChild;
-    const wide = column && drawn && drawn.getBoundingClientRect().width > column.clientWidth;
+    const wide = column && drawn && drawn.getBoundingClientRect().width > column.clientWidth + 1;
     return { formula, wide: Boolean(wide) };
   });
-  for (const { formula, wide } of formulas) formula.classList.toggle("wide", wide);
-  const boxes = shown(
-    ".math-scroll, span.math, div.cell_output .output, div.highlight pre, pre, .wide-picture");
-  const scrolling = boxes.map((box) => box.scrollWidth > box.clientWidth + 1);
-  for (const [i, box] of boxes.entries()) {
-    if (scrolling[i]) box.tabIndex = 0;
-    else box.removeAttribute("tabindex");
+  for (const { formula, wide } of formulas) {
+    formula.classList.toggle("wide", wide);
+    mark(formula, wide);  // not measured again: rounded to pixels, the box could seem to hold all
   }
+  const boxes = shown(".math-scroll, div.cell_output .output, div.highlight pre, pre, .wide-picture");
+  const scrolling = boxes.map((box) => box.scrollWidth > box.clientWidth);
+  for (const [i, box] of boxes.entries()) mark(box, scrolling[i]);
 }
 
 // Whoever comes to a heading that has moved goes on to where it is now.

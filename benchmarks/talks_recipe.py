@@ -12,6 +12,7 @@ validation pairs: the weights, the length penalty and, by whoever reads the reco
 
 import argparse
 import json
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -233,7 +234,7 @@ def run_line(
     task = task_of(LINES[name], corpus)
     folder = folder_of(name, runs)
     if not (folder / "model.safetensors").exists():
-        resume = (folder / "checkpoint.safetensors").exists()
+        resume = (folder / "config.json").exists()  # killed before its first checkpoint, too
         evaluate = task.evaluator(n_sentences=len(task.splits["valid"]))
         # The same attention as plain matrix products: the fused kernel's backward pass is so slow
         # in bf16 on a CPU that it takes a fifth of a step.
@@ -328,6 +329,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--captions", type=Path, required=True, help="the folder of Multi30k")
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args(arguments)
+    # The command that makes the whole file, whichever lines this one is for.
+    folders = {"data": given.data, "captions": given.captions, "out": given.out}
+    options = [x for name, path in folders.items() for x in (f"--{name}", without_folders(str(path)))]
+    command = f"python -m benchmarks.talks_recipe {shlex.join(options)}"
     if unknown := [name for name in given.lines if name not in LINES]:
         parser.error(f"no line {unknown[0]!r}; there are: {'; '.join(LINES)}")
     torch.set_num_threads(1)
@@ -339,9 +344,8 @@ def main(arguments: list[str]) -> int:
         quoted = chosen_sentences(talks.splits[TEST_SET])
 
         def write(done: Mapping[str, Any]) -> None:
-            command = ["python -m benchmarks.talks_recipe", *map(without_folders, arguments)]
             result = {
-                **{**origin, "command": " ".join(command)},
+                **{**origin, "command": command},
                 "data": talks.metadata,
                 "recipe": {"vocab_size": RECIPE.vocab_size, **RECIPE.model, **RECIPE.training},
                 "planned": list(LINES),
@@ -364,7 +368,8 @@ def main(arguments: list[str]) -> int:
             write({**earlier(given.out), name: found})  # with what another process has written
             test = found["test"]
             print(f"{name}: {test['set']} BLEU {test['beam']['bleu']:.2f}", flush=True)
-        if read_json(given.out, LARGEST)["planned"] != list(LINES):
+        found = read_json(given.out, LARGEST)
+        if (found["planned"], found["command"]) != (list(LINES), command):
             write(earlier(given.out))  # nothing was trained, but other lines are planned today
     except (ValueError, DataError, FileError, RunError) as error:
         print(error, file=sys.stderr)

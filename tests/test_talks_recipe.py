@@ -121,12 +121,30 @@ def test_lines_are_recorded_one_by_one_and_not_run_again(
     assert "recipe: done before" in capsys.readouterr().out
     record = json.loads(Path(folders[-1]).read_text())
     assert list(record["lines"]) == names and record["planned"] == list(LINES)
+    folders_named = ["--data talks", "--captions few_captions0", "--out out.json"]
+    assert record["command"] == " ".join(["python -m benchmarks.talks_recipe", *folders_named])
     first, mixed = record["lines"].values()
     assert first["start"] == "shipped" and "start" not in mixed
     assert mixed["data"]["also"]["pairs"] > 0 and "also" not in first["data"]
     assert first["test"]["set"] == "TED.tst2014" and len(first["outputs"]) == 5
     assert first["test"]["beam"]["n_sentences"] == 8 and first["weights"] in first["nll"]
     assert len(record["quoted"]) == 5
+
+
+@pytest.mark.slow
+def test_a_line_that_was_killed_before_its_first_checkpoint_begins_again(
+    folders: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*rest: Any, **settings: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr("transformer.runs.Trainer.train", killed)
+        main([*folders, "recipe"])
+    (run,) = (tmp_path / "runs").iterdir()
+    assert (run / "config.json").exists() and not (run / "checkpoint.safetensors").exists()
+    assert main([*folders, "recipe"]) == 0
+    assert list(json.loads(Path(folders[-1]).read_text())["lines"]) == ["recipe"]
 
 
 @pytest.mark.slow

@@ -330,9 +330,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args(arguments)
     # The command that makes the whole file, whichever lines this one is for.
-    folders = {"data": given.data, "captions": given.captions, "out": given.out}
-    options = [x for name, path in folders.items() for x in (f"--{name}", without_folders(str(path)))]
-    command = f"python -m benchmarks.talks_recipe {shlex.join(options)}"
+    paths = (without_folders(str(path)) for path in (given.data, given.captions, given.out))
+    data, captions, out = map(shlex.quote, paths)
+    command = f"python -m benchmarks.talks_recipe --data {data} --captions {captions} --out {out}"
     if unknown := [name for name in given.lines if name not in LINES]:
         parser.error(f"no line {unknown[0]!r}; there are: {'; '.join(LINES)}")
     torch.set_num_threads(1)

@@ -338,14 +338,20 @@ def main() -> int:
     )
     options = parser.parse_args()
     root = options.root.resolve()
+    if not (root / "_toc.yml").is_file():
+        print(f"there is no book in {root} (no _toc.yml); name its folder", file=sys.stderr)
+        return 1
     if options.print_key:
         print(execution_key(root))
         return 0
     given = {"idle": options.idle, "processor": options.processor}
     limits = {name: seconds for name, seconds in given.items() if seconds is not None}
+    from transformer.runtime import scale
+
     try:
+        scale()  # a mistake in it is told before anything of an earlier book is taken away
         return 0 if build_book(root, **limits) else 1
-    except OSError as error:
+    except (OSError, ValueError) as error:
         print(f"\nThe book was NOT built: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

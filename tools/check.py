@@ -1,6 +1,6 @@
 """Checks the project: `.venv/bin/python -m tools.check`, for all of it with `--all`.
 
-`make check` is style, types and the quick tests: two minutes, before each commit. `make test` is
+`make check` is style, types and the quick tests: a few minutes, before each commit. `make test` is
 everything, with every chapter executed and every page in a browser. One step that fails does not
 hide the next; the end says what was proved and where its report is.
 """

@@ -348,11 +348,16 @@ def main() -> int:
     parser.add_argument("--record", type=Path, metavar="FILE", help="record what was measured")
     parser.add_argument("--renew", action="store_true", help="only renew tools/colab.txt")
     options = parser.parse_args()
-    if options.renew:
-        with urllib.request.urlopen(NEWEST, timeout=60) as reply:
-            LIST.write_text(renewed(reply.read().decode(), f"{datetime.date.today():%-d %B %Y}"))
-        return 0
+    sources = [ROOT / f"{name}.md" for name in chapters(ROOT)]
+    names = [path.stem for path in sources if "format_name: myst" in path.read_text("utf-8")]
+    if unknown := set(options.only or ()) - set(names):
+        parser.error(f"no chapter {min(unknown)!r}; choose from {', '.join(names)}")
     try:
+        if options.renew:
+            with urllib.request.urlopen(NEWEST, timeout=60) as reply:
+                date = f"{datetime.date.today():%-d %B %Y}"
+                LIST.write_text(renewed(reply.read().decode(), date))
+            return 0
         with tempfile.TemporaryDirectory(prefix="colab-") as folder:
             run_all(options, options.folder.resolve() if options.folder else Path(folder))
     except (ColabError, OSError, ValueError) as error:

@@ -153,10 +153,13 @@ def main() -> int:
     if not (root / "_build/book.json").exists():
         print("The book is not built: run `make book` first.", file=sys.stderr)
         return 1
+    if not pdf.parent.is_dir():
+        print(f"there is no folder {pdf.parent}; make it, or name another file", file=sys.stderr)
+        return 1
     print("Printing the book: a few minutes", flush=True)
     try:
         pages = print_book(root, pdf, ensure_chromium())
-    except (NoBrowserError, PaperError) as error:
+    except (NoBrowserError, PaperError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     print(f"The book on {pages} pages: {pdf} ({pdf.stat().st_size / 1e6:.0f} MB)")

@@ -230,9 +230,9 @@ def subject(
     device = pick_device(given.device)
     origin = provenance(device)
     require_commit(origin["commit"], "the record", "then record")
+    translator, run = load_run(given.folder, device)
     text = chosen_split(multi30k_splits(given.data), given.split)
     text = ParallelText(text.source[: given.sentences], text.target[: given.sentences])
-    translator, run = load_run(given.folder, device)
     described = {
         **origin,
         "command": " ".join([f"python -m {tool}", *map(without_folders, sys.argv[1:])]),

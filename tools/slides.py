@@ -157,6 +157,9 @@ def main() -> int:
     )
     options = parser.parse_args()
     root = options.root.resolve()
+    if not (root / "_toc.yml").is_file():
+        print(f"there is no book in {root} (no _toc.yml); name its folder", file=sys.stderr)
+        return 1
     status = make_slides(root)
     if options.publish and status == 0:
         publish(root)

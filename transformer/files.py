@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 LARGEST_SETTINGS = 64 * 2**10  # bytes; a run's config.json has two thousand
+NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 SPARSE = 20  # a file so many times as long as what it takes of the disk is hollow
 
 
@@ -50,9 +51,15 @@ def write_atomically(path: Path, content: bytes) -> None:
             temporary.unlink()
         kept = "; the earlier one is untouched" if path.exists() else ""
         raise FileError(
-            f"could not write {path}: {error.strerror or error}{kept}. "
-            "Free some space or choose another folder, and resume"
+            f"could not write {path}: {error.strerror or error}{kept}. {remedy(error)}"
         ) from error
+
+
+def remedy(error: OSError) -> str:
+    """What to do about a file that could not be written."""
+    if error.errno in NO_SPACE:
+        return "Free some space or choose another folder, and resume"
+    return "Choose a folder in which you may write, where no file is in the way"
 
 
 def own_folder(folder: Path) -> Path:

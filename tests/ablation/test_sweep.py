@@ -148,6 +148,14 @@ def test_a_folder_that_cannot_be_written_gets_a_sentence(tmp_path: Path) -> None
     assert "choose another folder" in done.stderr
 
 
+def test_a_file_in_the_place_of_the_folder_is_named_and_stays(tmp_path: Path) -> None:
+    (tmp_path / "table").write_text("mine")
+    done = run("ablate", "A1", "--out", str(tmp_path / "table"), *OPTIONS)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert "where no file is in the way" in done.stderr and "Free some space" not in done.stderr
+    assert (tmp_path / "table").read_text() == "mine"
+
+
 def test_a_second_command_in_the_same_folder_is_refused(tmp_path: Path) -> None:
     """While the first is at work; afterwards it may go on with more seeds."""
     refused = []

@@ -93,6 +93,14 @@ def test_a_half_written_or_wrong_cache_is_fetched_again(addresses, tmp_path, wro
     assert fetch("a.tgz", SHA256, [addresses["good"]], cache).read_bytes() == CONTENT
 
 
+def test_a_file_in_the_place_of_the_folder_is_named(addresses, tmp_path) -> None:
+    file = tmp_path / "a file"
+    file.write_text("mine")
+    with pytest.raises(DataError, match="a file is a file; name a folder for a.tgz"):
+        fetch("a.tgz", SHA256, [addresses["good"]], file)
+    assert file.read_text() == "mine"
+
+
 def test_a_file_put_there_by_hand_is_taken(tmp_path) -> None:
     (tmp_path / "a.tgz").write_bytes(CONTENT)
     nowhere = "http://127.0.0.1:9/a.tgz"

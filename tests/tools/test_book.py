@@ -163,6 +163,22 @@ def test_the_key_of_the_outputs_is_printed_by_a_python_that_has_nothing_installe
     assert printed.stdout == f"{book.execution_key(ROOT)}\n"
 
 
+def test_a_wrong_folder_or_scale_is_told_before_anything_is_taken_away(
+    tiny: Path, tmp_path: Path, monkeypatch, capsys
+) -> None:
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setattr("sys.argv", ["book", "--root", str(tmp_path / "empty")])
+    assert book.main() == 1 and not list((tmp_path / "empty").iterdir())
+    assert f"there is no book in {tmp_path / 'empty'} (no _toc.yml)" in capsys.readouterr().err
+    page = tiny / "_build/html/index.html"
+    page.parent.mkdir(parents=True)
+    page.write_text("an earlier book")
+    monkeypatch.setenv("TRANSFORMER_SCALE", "smal")
+    monkeypatch.setattr("sys.argv", ["book", "--root", str(tiny)])
+    assert book.main() == 1 and page.read_text() == "an earlier book"
+    assert "smal" in capsys.readouterr().err
+
+
 def test_byte_code_changes_nothing(tiny: Path) -> None:
     before = book.execution_key(tiny)
     cache = tiny / "transformer" / "__pycache__"

@@ -32,6 +32,28 @@ def test_colab_lacks_only_what_is_small() -> None:
     assert requirements().keys() - COLAB.keys() == MISSING
 
 
+def test_a_chapter_that_there_is_not_is_named_before_anything_is_installed(
+    monkeypatch, capsys
+) -> None:
+    monkeypatch.setattr(colab, "run_all", lambda *arguments: pytest.fail("it began"))
+    monkeypatch.setattr("sys.argv", ["colab", "--only", "masks", "nochapter"])
+    with pytest.raises(SystemExit):
+        colab.main()
+    said = capsys.readouterr().err
+    assert "no chapter 'nochapter'; choose from" in said and " masks," in said
+
+
+def test_a_list_that_cannot_be_renewed_is_no_traceback(monkeypatch, capsys) -> None:
+    def nowhere(*arguments, **options):
+        raise OSError("no network")
+
+    before = LIST.read_text()
+    monkeypatch.setattr(colab.urllib.request, "urlopen", nowhere)
+    monkeypatch.setattr("sys.argv", ["colab", "--renew"])
+    assert colab.main() == 1 and LIST.read_text() == before
+    assert "no network" in capsys.readouterr().err
+
+
 def test_tensorboard_is_no_part_of_what_a_reader_installs() -> None:
     assert "tensorboard" not in requirements()
 

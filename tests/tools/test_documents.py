@@ -10,6 +10,7 @@ import pytest
 import typer
 
 from tests.command_line import run
+from tools.check import QUICK
 from transformer import widgets
 from transformer.cli import app
 from transformer.tasks import TASKS
@@ -129,6 +130,11 @@ def test_what_is_not_under_the_licence_of_the_code_is_named_beside_it(document: 
     text = " ".join((ROOT / document).read_text().split())
     assert "MIT" in text and "CC BY 4.0" in text
     assert "Multi30k" in text and "for research and education, not for commercial use" in text
+
+
+def test_the_quick_tests_are_those_of_make_check() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    assert re.findall(r'-m "([^"]+)".*# the quick tests', text) == [QUICK]
 
 
 def test_files_named_in_contributing_are_there() -> None:

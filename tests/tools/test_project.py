@@ -74,13 +74,15 @@ def test_the_commands_run_one_after_the_other(pair: Path) -> None:
             shutil.copytree(pair / "runs/first", pair / "runs/other-pair")
         done = run(*small(command))
         assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}{done.stderr}"
+        if command[0] == "train":
+            assert "test" not in done.stdout, "the test set is opened when all is chosen"
         if command[0] == "translate":
             assert len(done.stdout.splitlines()) == PARTS["test"]
         if command[0] == "evaluate":
             assert f"{command[command.index('--split') + 1]} beam 4: BLEU" in done.stdout
     assert (pair / "runs/first/average-5/page/index.html").is_file()
     assert (pair / "runs/first/metrics.jsonl").is_file()
-    (first,) = [command for command in commands() if "--keep" in command]
+    (first,) = [command for command in commands() if "--evaluate-on" in command]
     resumed = run(*small(first), "--resume")
     assert resumed.returncode == 0, resumed.stderr
 
@@ -91,6 +93,8 @@ def test_each_kind_of_command_is_there() -> None:
     options = {word for command in commands() for word in command if word.startswith("--")}
     assert {"--resume", "--also"}.isdisjoint(options)
     assert {"--start", "--seed", "--keep", "--evaluate-on"} <= options
+    runs = [command for command in commands() if command[0] == "train"]
+    assert ["--keep" in command for command in runs] == [False, True, True, True]
 
 
 def test_the_hours_and_the_points_add_up() -> None:

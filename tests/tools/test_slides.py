@@ -15,6 +15,7 @@ from book._ext.decks import broken, without_docstrings
 from book._ext.slides import read_mark
 from tests.slides.opened import OpenDeck, open_deck, violations_of
 from tests.small_chapters import FRONT
+from tools import slides
 from tools.book import AFTERWARDS, execution_key, forget, kernel_environ
 from tools.durations import Durations
 from tools.execute import Execution
@@ -142,6 +143,12 @@ def deck(small: Path) -> str:
 def slide_of(deck: str, title: str) -> str:
     """The slide with a title, from its heading to its end."""
     return re.split(rf"<h2>{title}</h2>", deck)[1].partition("</section>")[0]
+
+
+def test_a_folder_without_a_book_is_named(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.setattr("sys.argv", ["slides", "--root", str(tmp_path)])
+    assert slides.main() == 1 and not list(tmp_path.iterdir())
+    assert f"there is no book in {tmp_path}" in capsys.readouterr().err
 
 
 def test_a_mark_has_a_title_points_notes_and_minutes() -> None:

@@ -142,6 +142,13 @@ def test_files_are_plain_safetensors_with_readable_facts(finished):
 # A full disk ---------------------------------------------------------------------------------
 
 
+def test_a_file_in_the_way_is_no_lack_of_space(tmp_path):
+    (tmp_path / "run").write_text("mine")
+    with pytest.raises(FileError, match="Choose a folder in which you may write, where no file"):
+        save_model(tmp_path / "run" / "model.safetensors", small_model(0, torch.float32))
+    assert (tmp_path / "run").read_text() == "mine"
+
+
 def test_a_full_disk_leaves_the_old_file_and_no_other(tmp_path):
     path = tmp_path / "model.safetensors"
     old, new = small_model(0, torch.float32), small_model(1, torch.float32)

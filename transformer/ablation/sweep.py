@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 from transformer.ablation.rows import ROWS, Row
 from transformer.ablation.trial import Sizes, run_row, settings_of_run
 from transformer.devices import NotEnoughMemoryError
-from transformer.files import FileError, read_json, write_atomically
+from transformer.files import FileError, read_json, remedy, write_atomically
 from transformer.results import write_result
 from transformer.runs import RunError
 from transformer.runtime import pick_device
@@ -99,8 +99,7 @@ def _alone_in(folder: Path) -> Iterator[None]:
         ) from error
     except OSError as error:
         raise FileError(
-            f"could not write {lock.lock_file}: {error.strerror or error}. "
-            "Free some space or choose another folder"
+            f"could not write {lock.lock_file}: {error.strerror or error}. {remedy(error)}"
         ) from error
     try:
         yield

@@ -50,6 +50,8 @@ def fetch(
     import pooch
 
     folder = folder or cache_folder()
+    if folder.exists() and not folder.is_dir():
+        raise DataError(f"{folder} is a file; name a folder for {name}")
     path = folder / name
     sources = [(item, checksum) if isinstance(item, str) else item for item in addresses]
     known = {address: _kind(digits) + ":" + digits for address, digits in sources}

@@ -139,7 +139,7 @@ KINDS = {
     ),
     "iwslt16": _campaign(
         "iwslt16",
-        "10,500 pairs of talks, all test sets but one: half an hour on a CPU; BLEU in the book; "
+        "10,500 pairs of talks, all test sets but one: an hour on a CPU; BLEU in the book; "
         f"with the training files about 200,000 pairs: {_WHOLE}",
     ),
     "iwslt17": _campaign("iwslt17", f"about 210,000 pairs of talks: {_WHOLE}"),

@@ -384,3 +384,4 @@ def test_the_command_says_what_ours_stands_in_for(tmp_path, monkeypatch) -> None
     assert f"1 of {len(STANDS)} parts are yours." in done.stdout
     assert "Ours stand in for scaled_dot_product_attention, split_heads" in done.stdout
     assert "of 20 sequences it has never seen" in done.stdout
+    assert "our greedy search writes" in done.stdout and "around our beam_step" in done.stdout

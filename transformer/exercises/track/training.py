@@ -21,6 +21,7 @@ from transformer.training.loss import ModelWithLoss
 from transformer.translation import Translator
 
 MORE = 10  # tokens than the source has are written one by one, at most
+SEARCHES = ("greedy_search", "beam_step")  # the parts that write one by one
 Say = Callable[[str], Any]
 
 
@@ -152,7 +153,11 @@ def judge(translator: Translator, task: Task) -> Trained:
 def one_by_one(model: OwnTransformer, task: Task) -> Iterator[str]:
     """What the reader's searches make of a few sources, and what the heads look at."""
     text, n = next(iter(task.splits.values())), scaled(smoke=2, cpu=10)
-    right = {"your greedy search": 0, "a beam of 4 around your beam_step": 0}
+    whose = {name: "your" if name in model.parts.yours else "our" for name in SEARCHES}
+    right = {
+        f"{whose['greedy_search']} greedy search": 0,
+        f"a beam of 4 around {whose['beam_step']} beam_step": 0,
+    }
     for line, target in zip(text.source[:n], text.target[:n], strict=True):
         source = [*task.tokenizer.encode(line), EOS_ID]
         limits = {"bos_id": BOS_ID, "eos_id": EOS_ID, "max_len": len(source) + MORE}

@@ -59,7 +59,7 @@ def remedy(error: OSError) -> str:
     """What to do about a file that could not be written."""
     if error.errno in NO_SPACE:
         return "Free some space or choose another folder, and resume"
-    return "Choose a folder in which you may write, where no file is in the way"
+    return "Choose another folder, in which you may write and no file is in the way"
 
 
 def own_folder(folder: Path) -> Path:

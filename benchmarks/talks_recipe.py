@@ -369,7 +369,7 @@ def main(arguments: list[str]) -> int:
             test = found["test"]
             print(f"{name}: {test['set']} BLEU {test['beam']['bleu']:.2f}", flush=True)
         found = read_json(given.out, LARGEST)
-        if (found["planned"], found["command"]) != (list(LINES), command):
+        if (found.get("planned"), found.get("command")) != (list(LINES), command):
             write(earlier(given.out))  # nothing was trained, but other lines are planned today
     except (ValueError, DataError, FileError, RunError) as error:
         print(error, file=sys.stderr)

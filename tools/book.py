@@ -349,9 +349,13 @@ def main() -> int:
     from transformer.runtime import scale
 
     try:
-        scale()  # a mistake in it is told before anything of an earlier book is taken away
+        scale()
+    except ValueError as error:  # told before anything of an earlier book is taken away
+        print(f"The book was NOT built: {error}", file=sys.stderr)
+        return 1
+    try:
         return 0 if build_book(root, **limits) else 1
-    except (OSError, ValueError) as error:
+    except OSError as error:
         print(f"\nThe book was NOT built: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

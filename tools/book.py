@@ -62,6 +62,14 @@ class Outcome:
     code: int = 1
 
 
+def is_book(root: Path) -> bool:
+    """Whether a folder has a `_toc.yml`; where it has none, the user is told so."""
+    found = (root / "_toc.yml").is_file()
+    if not found:
+        print(f"there is no book in {root} (no _toc.yml); name its folder", file=sys.stderr)
+    return found
+
+
 def chapters(root: Path) -> list[str]:
     """The documents of `_toc.yml`, in order, without suffix."""
     import yaml
@@ -338,8 +346,7 @@ def main() -> int:
     )
     options = parser.parse_args()
     root = options.root.resolve()
-    if not (root / "_toc.yml").is_file():
-        print(f"there is no book in {root} (no _toc.yml); name its folder", file=sys.stderr)
+    if not is_book(root):
         return 1
     if options.print_key:
         print(execution_key(root))

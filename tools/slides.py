@@ -16,7 +16,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from tools.book import chapters
+from tools.book import chapters, is_book
 
 # What only the site has: its theme, buttons, folds, menus, one style sheet, old addresses.
 SITE_ONLY = {
@@ -157,8 +157,7 @@ def main() -> int:
     )
     options = parser.parse_args()
     root = options.root.resolve()
-    if not (root / "_toc.yml").is_file():
-        print(f"there is no book in {root} (no _toc.yml); name its folder", file=sys.stderr)
+    if not is_book(root):
         return 1
     status = make_slides(root)
     if options.publish and status == 0:

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin, urlparse
 
-import axe_playwright_python
 import pytest
 from playwright.sync_api import Browser, Page, Response, expect
 
 from book._ext.policy import TAG, with_policy
+from tests.axe import AXE
 
 HTML = Path(__file__).resolve().parents[2] / "_build" / "html"
-AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
 PHONE = {"width": 360, "height": 740}
 BAD_CONSOLE = ("error", "warning")
 # What the policy of a page has refused, from its first line on.

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import axe_playwright_python
 from playwright.sync_api import Browser, Page, expect
 
-AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
+from tests.axe import AXE
+
 HALL = {"width": 1280, "height": 720}
 WATCH = """window.violations = [];
 document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>

@@ -1,17 +1,14 @@
 """A widget on a page of its own, as the book shows it: no kernel, no other host."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
-import axe_playwright_python
 import matplotlib.pyplot as plt
 import pytest
 from playwright.sync_api import Browser
 
+from tests.axe import AXE
 from tools.widget_pages import WidgetPage, WidgetSite, widget_site
 from transformer.widgets.base import Widget
-
-AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
 
 
 class Shown(WidgetPage):

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.widgets.conftest import AXE
+from tests.axe import AXE
 from transformer.own_page import write_page
 from transformer.packing import as_rounded
 from transformer.shipped import shipped_model

@@ -296,6 +296,18 @@ def test_bad_input_gives_a_sentence_and_leaves_nothing(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("below", ["", "/run"])
+def test_a_file_in_place_of_the_folder_is_told_before_data_are_read(below: str, tmp_path) -> None:
+    file = tmp_path / "notes"
+    file.write_text("mine")
+    done = run("train", "iwslt16", "--data", "nowhere", "--out", f"{file}{below}")
+    assert done.returncode == 1
+    told = unframed(done.stderr)
+    assert "is a file, where a folder is needed; name another folder" in told
+    assert "nowhere" not in told and "Traceback" not in done.stderr
+    assert file.read_text() == "mine"
+
+
 def test_a_full_memory_is_a_sentence_and_leaves_nothing(copy_run: Path, tmp_path) -> None:
     def full(*_: object, **__: object) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")

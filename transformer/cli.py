@@ -39,6 +39,7 @@ from transformer.own_page import write_page
 from transformer.runs import (
     RunError,
     average_run,
+    check_run_folder,
     keep_scores,
     load_run,
     read_scores,
@@ -140,12 +141,13 @@ def train(
     build = kind_of(chosen.task).build
     check_data(chosen.task, chosen.data, needed=DATA)
     chosen_device = pick_device(device)
+    out = out or Path("runs", chosen.task)
+    check_run_folder(out, resume)  # before data are made or fetched for it
     with first_goes_ahead():
         built = build(**chosen.data, model=chosen.model, training=chosen.training)
     built = built.starting_from(begin) if begin else built
     for line in built.about_data() if is_first() else ():
         _say(line)
-    out = out or Path("runs", chosen.task)
     scorer = built.evaluator(evaluate_on, evaluate_sentences)
     try:
         translator, metrics = train_task(

@@ -46,7 +46,7 @@ def train_task(
     Processes that torchrun has started train together; the first one writes and evaluates.
 
     Raises:
-        RunError: the folder holds a run already and `resume` is False, or none and it is True.
+        RunError: `check_run_folder` refuses the folder.
     """
     if evaluate is None and task.training.evaluate_every:
         evaluate = task.evaluator()
@@ -71,6 +71,25 @@ def train_task(
             _take_back(Path(run_dir))
         raise
     return Translator(model, task.tokenizer), metrics
+
+
+def check_run_folder(folder: Path, resume: bool) -> None:
+    """Refuse a folder in which a run can neither begin nor, with `resume`, go on.
+
+    Raises:
+        RunError: a file stands in its place, or it holds a run and `resume` is False, or holds none
+            and it is True.
+    """
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not there.is_dir():
+        raise RunError(f"{there} is a file, where a folder is needed; name another folder")
+    has_run = (folder / "config.json").exists()
+    if resume and not has_run and not (folder / "checkpoint.safetensors").exists():
+        raise RunError(f"{folder} holds no run to resume; leave out --resume to start one")
+    if has_run and not resume:
+        raise RunError(
+            f"{folder} holds a run already; add --resume to go on with it, or name another folder"
+        )
 
 
 def load_run(
@@ -168,7 +187,7 @@ def _read_config(folder: Path) -> dict[str, Any]:
 
 def _prepare(folder: Path, task: Task, trainer: Trainer, resume: bool) -> None:
     checkpoint = folder / "checkpoint.safetensors"
-    has_run = (folder / "config.json").exists()
+    check_run_folder(folder, resume)
     if resume and checkpoint.exists():
         config = _resumable(folder)
         trainer.resume(checkpoint)
@@ -178,12 +197,6 @@ def _prepare(folder: Path, task: Task, trainer: Trainer, resume: bool) -> None:
             config["resumed"] = [*config.get("resumed", []), resumed]
             _write_json(folder / "config.json", config)
         return
-    if resume and not has_run:
-        raise RunError(f"{folder} holds no run to resume; leave out --resume to start one")
-    if has_run and not resume:
-        raise RunError(
-            f"{folder} holds a run already; add --resume to go on with it, or name another folder"
-        )
     # A run that was stopped before its first checkpoint begins anew, with today's settings.
     trainer.workers.barrier()  # none looks into the folder after the first has begun to fill it
     if not trainer.workers.first:

@@ -181,7 +181,7 @@ def bootstrap(
 def best_distance(
     chosen_on: Sequence[LinkedSentence], measured_on: Sequence[LinkedSentence]
 ) -> float:
-    """The weight that a head would reach which looks always equally far, at the best distance.
+    """The weight that a head reaches which always looks a fixed distance away, at the best one.
 
     The distance is the most frequent one of the first sentences, the weight that on the others.
     """

@@ -1,11 +1,14 @@
 """Many runs: told apart, kept, killed and taken up again, in several processes."""
 
+import itertools
 import json
 import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from unittest.mock import patch
 
 import psutil
@@ -14,7 +17,7 @@ import torch
 
 from tests.command_line import run
 from transformer.ablation import RESULTS, ROWS, Sizes, run_row, sweep
-from transformer.ablation.sweep import LOCK, devices_for, done_runs
+from transformer.ablation.sweep import GATHERING, LOCK, Run, devices_for, done_runs, work
 from transformer.ablation.trial import CHECKPOINT_EVERY, WithoutWarmUp, build_row
 from transformer.training import Trainer, TrainingConfig, TrainingError
 from transformer.training.loop import CHECKPOINT
@@ -61,7 +64,7 @@ def test_a_table_holds_rows_runs_and_where_they_come_from(table: Path) -> None:
     losses = {entry["test_combinations"]["loss"] for entry in result["runs"]}
     assert len(losses) == 4
     left = {path for path in table.iterdir() if path.suffix != ".json"}
-    assert left <= {table / LOCK}  # nothing unfinished
+    assert left <= {table / LOCK, table / GATHERING}  # nothing unfinished
 
 
 def test_what_is_done_is_not_done_again_and_more_seeds_are_added(table: Path, tmp_path) -> None:
@@ -100,6 +103,32 @@ def test_a_run_ends_as_if_it_had_never_stopped(tmp_path: Path) -> None:
             again = run_row(row, 3, sizes, folder=tmp_path / "stopped")
     assert begun == [4, 5]
     assert outcome(again) == outcome(straight)
+
+
+def test_workers_whose_runs_end_at_once_do_not_meet_in_the_file_of_all(
+    monkeypatch, tmp_path: Path
+) -> None:
+    """Threads in place of processes: a lock on a file keeps both apart."""
+    n_workers = 8
+    runs = [Run(name, seed) for seed in range(1, 6) for name in list(ROWS)[:8]]
+    numbers = itertools.count()
+    together = Barrier(n_workers, timeout=30)  # one that has failed comes no more
+
+    def ended_at_once(*_: object, **__: object) -> dict:
+        together.wait()  # for the others: their number divides that of the runs
+        return {"record": {}, "failed": "nothing was trained"}
+
+    # By its full name: the package calls a function `sweep`, too.
+    monkeypatch.setattr(sys.modules[work.__module__], "run_row", ended_at_once)
+    monkeypatch.setattr(torch, "set_num_threads", lambda n: None)
+    given = (runs, SIZES, tmp_path, torch.device("cpu"))
+    with ThreadPoolExecutor(n_workers) as pool:
+        working = [
+            pool.submit(work, *given, lambda: min(next(numbers), len(runs)), lambda line: None)
+            for _ in range(n_workers)
+        ]
+    assert [worker.exception() for worker in working] == [None] * n_workers
+    assert len(json.loads((tmp_path / RESULTS).read_text())["runs"]) == len(runs)
 
 
 @pytest.mark.slow

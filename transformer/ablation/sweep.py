@@ -27,7 +27,7 @@ from transformer.runtime import pick_device
 # What can go wrong in a process for which its parent has no traceback to show.
 SENTENCES = (FileError, NotEnoughMemoryError, ValueError)
 RESULTS = "ablations.json"
-LOCK = ".lock"
+LOCK, GATHERING = ".lock", ".gathering"
 LARGEST = 2**23  # bytes; the results of a thousand runs have half a million
 
 
@@ -159,7 +159,8 @@ def work(
             entry = {"row": run.name, "seed": run.seed, "settings": run.settings(sizes), **result}
             write_atomically(path_of(folder, run), (json.dumps(entry) + "\n").encode())
             shutil.rmtree(began, ignore_errors=True)  # one that failed at once has left none
-            write_results(folder, done_runs(folder, sizes), sizes)
+            with FileLock(folder / GATHERING):  # of several processes, each gathers in its turn
+                write_results(folder, done_runs(folder, sizes), sizes)
             say(f"{run.title}: {in_words(entry)}")
     finally:
         torch.set_num_threads(threads)

@@ -56,7 +56,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> str:
         ["train", "proverbs"],
         ["evaluate", "runs/proverbs"],
         ["train", "proverbs", *data, "--source", "de"],
-        ["train", "proverbs", "--data", "nowhere.tsv"],
+        ["train", "proverbs", "--data", "nowhere.tsv", "--out", "runs/none"],
         ["fetch", "proverbs"],
     ]
     done = subprocess.run(

@@ -103,6 +103,9 @@ BEST = {
 # In the order of what they are worth to somebody who has to stop after some of them.
 LINES: dict[str, Line] = {
     "recipe": Line(),
+    # The first lines that were recorded began with the book's model as it was trained, and not as it
+    # is since, in 8 bits: the recipe again, beside which those stand that began with that.
+    "recipe, rounded weights": Line(),
     "drawn weights": Line(start=False),
     "captions mixed in, drawn weights": Line(start=False, text="both"),
     "10,298 captions, drawn weights": Line(start=False, text="captions"),

@@ -103,8 +103,8 @@ BEST = {
 # In the order of what they are worth to somebody who has to stop after some of them.
 LINES: dict[str, Line] = {
     "recipe": Line(),
-    # The first lines that were recorded began with the book's model as it was trained, and not as it
-    # is since, in 8 bits: the recipe again, beside which those stand that began with that.
+    # The first lines that were recorded began with the book's model as it was trained; it is in 8
+    # bits since. The recipe again, beside which those stand that began with these.
     "recipe, rounded weights": Line(),
     "drawn weights": Line(start=False),
     "captions mixed in, drawn weights": Line(start=False, text="both"),

@@ -309,7 +309,7 @@ def ablate(
     out: Annotated[
         Path, typer.Option(help="Folder for a file a run, and ablations.json with all of them.")
     ] = Path("runs", "ablations"),
-    seeds: Annotated[int, typer.Option(help="Runs of each row.", min=1)] = 5,
+    seeds: Annotated[int, typer.Option(help="Runs of each row.", min=1, max=1000)] = 5,
     processes: Annotated[
         int, typer.Option(help="Runs at once; the GPUs are dealt out to them.", min=1)
     ] = 1,
@@ -330,9 +330,10 @@ def ablate(
     with called_options(SIZES):
         sizes = Sizes(**{name: value for name, value in given.items() if value is not None})
     try:
-        result = sweep(
-            rows, seeds, sizes, out, processes=processes, device=device, say=_say_at_once
-        )
+        with called_options(SIZES):
+            result = sweep(
+                rows, seeds, sizes, out, processes=processes, device=device, say=_say_at_once
+            )
     except KeyboardInterrupt:
         _say("Stopped. The same command goes on from there.")
         raise typer.Exit(130) from None

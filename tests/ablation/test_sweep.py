@@ -19,6 +19,7 @@ from tests.command_line import run
 from transformer.ablation import RESULTS, ROWS, Sizes, run_row, sweep
 from transformer.ablation.sweep import GATHERING, LOCK, Run, devices_for, done_runs, work
 from transformer.ablation.trial import CHECKPOINT_EVERY, WithoutWarmUp, build_row
+from transformer.runs import RunError
 from transformer.training import Trainer, TrainingConfig, TrainingError
 from transformer.training.loop import CHECKPOINT
 
@@ -161,6 +162,7 @@ def test_a_killed_command_leaves_no_process_and_goes_on(table: Path, tmp_path: P
         ((["A9"], []), "there is no row 'A9'; choose from base, A1"),
         ((["A1"], ["--steps", "0"]), "--steps (0) must be at least 1"),
         ((["A1"], ["--device", "tpu"]), "unknown device 'tpu'"),
+        ((["A1"], ["--sentences", "1"]), "--sentences (1) have too few words for 4 unseen"),
     ],
 )
 def test_what_cannot_be_done_gets_a_sentence(options, message, tmp_path: Path) -> None:
@@ -168,6 +170,25 @@ def test_what_cannot_be_done_gets_a_sentence(options, message, tmp_path: Path) -
     done = run("ablate", *names, "--out", str(tmp_path / "x"), *OPTIONS, *changes)
     assert done.returncode == 1 and done.stderr.startswith("Error: ")
     assert message in done.stderr and "Traceback" not in done.stderr
+    # Nor does it stand in the way of the command as it should have been.
+    assert done_runs(tmp_path / "x", SIZES) == {}
+
+
+def test_more_seeds_than_anybody_has_time_for_are_refused_at_once() -> None:
+    done = run("ablate", "A1", "--seeds", str(10**12))
+    assert done.returncode == 2 and "--seeds" in done.stderr and "1000" in done.stderr
+
+
+def test_a_lock_that_cannot_be_taken_gets_a_sentence_from_each_process(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / GATHERING).mkdir()
+    rows = {name: ROWS[name] for name in ("base", "A1")}
+    with pytest.raises(RunError, match="a process has ended before its work was done"):
+        sweep(rows, 1, SIZES, tmp_path, processes=2, device="cpu")
+    said = capfd.readouterr()
+    assert f"could not write {tmp_path / GATHERING}" in said.out + said.err
+    assert "Traceback" not in said.err
 
 
 def test_a_folder_that_cannot_be_written_gets_a_sentence(tmp_path: Path) -> None:
@@ -222,6 +243,20 @@ def test_a_file_that_is_no_run_is_named(content: str, tmp_path: Path) -> None:
     (tmp_path / "A1-1.json").write_text(content)
     done = run("ablate", "A1", "--out", str(tmp_path), *OPTIONS)
     assert done.returncode == 1 and "A1-1.json" in done.stderr and "move it away" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"row": ["A1"]}, {"seed": "1"}, {"record": None}, {"test_combinations": {}}],
+    ids=lambda changed: next(iter(changed)),
+)
+def test_a_run_of_which_a_part_is_lost_is_named(changed: dict, table: Path, tmp_path: Path) -> None:
+    path = tmp_path / "A1-1.json"
+    path.write_text(json.dumps(json.loads((table / path.name).read_text()) | changed))
+    with pytest.raises(
+        RunError, match=r"A1-1\.json is not what a table's runs write: move it away"
+    ):
+        done_runs(tmp_path, SIZES)
 
 
 def test_a_training_that_fails_is_an_outcome(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import torch
 from filelock import FileLock, Timeout
 
 from transformer.ablation.rows import ROWS, Row
-from transformer.ablation.trial import Sizes, run_row, settings_of_run
+from transformer.ablation.trial import TESTS, Sizes, run_row, settings_of_run
 from transformer.devices import NotEnoughMemoryError
 from transformer.files import FileError, read_json, remedy, write_atomically
 from transformer.results import write_result
@@ -76,8 +76,10 @@ def sweep(
         RunError: the folder holds something else, another command is at work in it, or a process
             has ended before its work.
         FileError: the folder cannot be written to.
+        ValueError: there is no such device.
     """
-    done_runs(folder, sizes)  # refuses a folder of something else before anything is written to it
+    pick_device(device)  # this and the next refuse what cannot be done before anything is written
+    done_runs(folder, sizes)
     with _alone_in(folder):
         return _sweep(rows, n_seeds, sizes, folder, processes, device, say)
 
@@ -88,23 +90,32 @@ def _alone_in(folder: Path) -> Iterator[None]:
 
     The system gives the lock back when its process ends, however it ends; the file stays.
     """
-    lock = FileLock(folder / LOCK)
+    folder_lock = FileLock(folder / LOCK)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock.acquire(timeout=0)
+        _take(folder_lock, timeout=0.0)
     except Timeout as error:
         raise RunError(
             f"another command is at work in {folder}; wait for its end, or name another folder "
             "with --out (more runs at once: --processes)"
         ) from error
-    except OSError as error:
-        raise FileError(
-            f"could not write {lock.lock_file}: {error.strerror or error}. {remedy(error)}"
-        ) from error
     try:
         yield
     finally:
-        lock.release()
+        folder_lock.release()
+
+
+def _take(lock: FileLock, timeout: float = -1.0) -> None:
+    """Take a lock, whose folder need not be there yet; -1 waits for it as long as it takes."""
+    path = Path(lock.lock_file)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=timeout)
+    except Timeout:  # which is an OSError
+        raise
+    except OSError as error:
+        raise FileError(
+            f"could not write {path}: {error.strerror or error}. {remedy(error)}"
+        ) from error
 
 
 def _sweep(
@@ -159,11 +170,20 @@ def work(
             entry = {"row": run.name, "seed": run.seed, "settings": run.settings(sizes), **result}
             write_atomically(path_of(folder, run), (json.dumps(entry) + "\n").encode())
             shutil.rmtree(began, ignore_errors=True)  # one that failed at once has left none
-            with FileLock(folder / GATHERING):  # of several processes, each gathers in its turn
-                write_results(folder, done_runs(folder, sizes), sizes)
+            _gather(folder, sizes)
             say(f"{run.title}: {in_words(entry)}")
     finally:
         torch.set_num_threads(threads)
+
+
+def _gather(folder: Path, sizes: Sizes) -> None:
+    """Write the file of all runs; of several processes, each does so in its turn."""
+    lock = FileLock(folder / GATHERING)
+    _take(lock)
+    try:
+        write_results(folder, done_runs(folder, sizes), sizes)
+    finally:
+        lock.release()
 
 
 def in_words(entry: Mapping[str, Any]) -> str:
@@ -186,24 +206,48 @@ def done_runs(folder: Path, sizes: Sizes) -> dict[Run, dict[str, Any]]:
         RunError: one of them is damaged, or was made with other settings.
     """
     found = {}
-    if (folder / RESULTS).exists():
-        _require_same(f"{folder}", _read(folder / RESULTS, "sizes"), asdict(sizes))
+    results = folder / RESULTS
+    if results.exists() and _read(results)["runs"]:  # without a run its sizes bind nobody
+        _require_same(f"{folder}", _read(results)["sizes"], asdict(sizes))
     for path in sorted(folder.glob("*-*.json")):
-        run = Run(_read(path, "row"), _read(path, "seed"))
+        entry = _read(path)
+        run = Run(entry["row"], entry["seed"])
         if run.name not in ROWS:
             raise RunError(f"{path} is of a row that there is not ({run.name}); move it away")
-        _require_same(f"{path}", _read(path, "settings"), run.settings(sizes))
-        found[run] = read_json(path, LARGEST)
+        _require_same(f"{path}", entry["settings"], run.settings(sizes))
+        found[run] = entry
     order = list(ROWS)
     return dict(sorted(found.items(), key=lambda item: (order.index(item[0].name), item[0].seed)))
 
 
-def _read(path: Path, key: str) -> Any:
-    """A part of what a file of the folder holds."""
+def _read(path: Path) -> dict[str, Any]:
+    """What a file of the folder holds, which is what one of these functions has written."""
     try:
-        return read_json(path, LARGEST)[key]
-    except (OSError, ValueError, LookupError, TypeError) as error:
+        found = read_json(path, LARGEST)
+    except (OSError, ValueError) as error:
         raise RunError(f"{path} is not what a table's runs write: move it away") from error
+    if not (_is_table(found) if path.name == RESULTS else _is_run(found)):
+        raise RunError(f"{path} is not what a table's runs write: move it away")
+    return dict(found)
+
+
+def _is_table(found: Any) -> bool:
+    """Whether it has the parts that `write_results` gives the file of all runs."""
+    return isinstance(found, dict) and isinstance(found.get("runs"), list) and "sizes" in found
+
+
+def _is_run(found: Any) -> bool:
+    """Whether it says what was run, and what came out: scores in all tests, or why none."""
+    parts = {"row": str, "seed": int, "settings": dict, "record": dict}
+    if not isinstance(found, dict):
+        return False
+    if not all(isinstance(found.get(name), kind) for name, kind in parts.items()):
+        return False
+    scores = [found.get(test) for test in TESTS]
+    scored = "seconds" in found and all(
+        isinstance(score, dict) and {"loss", "bleu"} <= score.keys() for score in scores
+    )
+    return "failed" in found or scored
 
 
 def _require_same(where: str, before: Any, now: Mapping[str, Any]) -> None:

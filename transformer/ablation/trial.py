@@ -9,7 +9,7 @@ import torch
 
 from transformer.ablation.rows import BASE, Row
 from transformer.config import TransformerConfig
-from transformer.data.toy_german import SentencePair, toy_german, vocabulary
+from transformer.data.toy_german import SentencePair, ToyGerman, toy_german, vocabulary
 from transformer.model import Transformer
 from transformer.runtime import provenance
 from transformer.text import WordTokenizer
@@ -73,6 +73,21 @@ def tokenizer() -> WordTokenizer:
     return WordTokenizer([*german, *english])
 
 
+def sentences_of(sizes: Sizes, seed: int) -> ToyGerman:
+    """What a run reads and is judged by.
+
+    Raises:
+        ValueError: so many unseen sentences cannot be made of the words of those to train on.
+    """
+    try:
+        return toy_german(sizes.sentences, 0, sizes.test_sentences, seed)
+    except ValueError as error:
+        raise ValueError(
+            f"sentences ({sizes.sentences}) have too few words for {sizes.test_sentences} unseen "
+            "sentences of each kind; raise the former, or lower the latter (test_sentences)"
+        ) from error
+
+
 def build_row(row: Row, seed: int) -> Transformer:
     """The row's model, its weights drawn with the seed."""
     size = tokenizer().vocab_size
@@ -101,8 +116,11 @@ def run_row(
         parameters, seconds, and for each test set loss (nats per token of the reference, without
         label smoothing), perplexity, BLEU of greedy translations and the share that is exact;
         or, where the training came to an end before, why it `failed`.
+
+    Raises:
+        ValueError: so many unseen sentences cannot be made of the words of those to train on.
     """
-    corpus = toy_german(sizes.sentences, 0, sizes.test_sentences, seed)
+    corpus = sentences_of(sizes, seed)
     words, model = tokenizer(), build_row(row, seed)
     settings = settings_of_run(row, sizes)["training"]
     training = TrainingConfig(

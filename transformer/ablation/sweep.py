@@ -207,8 +207,9 @@ def done_runs(folder: Path, sizes: Sizes) -> dict[Run, dict[str, Any]]:
     """
     found = {}
     results = folder / RESULTS
-    if results.exists() and _read(results)["runs"]:  # without a run its sizes bind nobody
-        _require_same(f"{folder}", _read(results)["sizes"], asdict(sizes))
+    table = _read(results) if results.exists() else {"runs": []}
+    if table["runs"]:  # without a run its sizes bind nobody
+        _require_same(f"{folder}", table["sizes"], asdict(sizes))
     for path in sorted(folder.glob("*-*.json")):
         entry = _read(path)
         run = Run(entry["row"], entry["seed"])

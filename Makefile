@@ -5,6 +5,7 @@ VENV := .venv/bin/python
 
 # Threads that wait give up their core soon: on a busy machine they would keep it from the one that
 # they wait for, and small models run many times slower. Without any spinning a quiet one is slower.
+# `python -m transformer` sets the same (transformer/__init__.py).
 export GOMP_SPINCOUNT ?= 10000
 
 .DEFAULT_GOAL := help
@@ -16,32 +17,35 @@ help: ## say what each target does
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "Another Python: make book PYTHON=python3.12. Only a few steps of each training: TRANSFORMER_SCALE=smoke make book."
 
-setup: ## install the exact versions of requirements.txt in .venv (the other targets do this first)
+setup: setup-test ## install all exact versions of requirements.txt in .venv (the others install what they need)
+
+# What stands under a heading of requirements.txt, and what building the book needs.
+setup-%:
 	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON) here. Install Python 3.11 or newer: apt-get install python3 python3-venv" >&2; exit 1; }
-	@$(PYTHON) -m tools.environment
+	@$(PYTHON) -m tools.environment $*
 
-book: setup ## execute every chapter, build the site, say where to open it
-	@$(VENV) -m tools.book
+book: setup-build ## execute every chapter, build the site, say where to open it
+	@$(VENV) -m tools.site.book
 
-check: setup ## prove style, types and the quick tests: a few minutes, before each commit
+check: setup-test ## prove style, types and the quick tests: a few minutes, before each commit
 	@$(VENV) -m tools.check
 
-test: setup ## prove everything: style, types, tests, every chapter, every page in a browser
+test: setup-test ## prove everything: style, types, tests, every chapter, every page in a browser
 	@$(VENV) -m tools.check --all
 
-lab: setup ## open the chapters in JupyterLab, on port 8888, where the pages' buttons lead
+lab: setup-lab ## open the chapters in JupyterLab, on port 8888, where the pages' buttons lead
 	@$(VENV) -m jupyterlab book --ServerApp.port=8888
 
 notebooks: book ## the chapters as .ipynb files, in _build/html/notebooks (made with the book)
 
-slides: book ## a deck for each chapter that has slides, in _build/slides: open its index.html
-	@$(VENV) -m tools.slides
+slides: setup-slides book ## a deck for each chapter that has slides, in _build/slides: open its index.html
+	@$(VENV) -m tools.site.formats.slides
 
-pdf: book ## the whole book on paper, in _build/book.pdf, printed by Chromium
-	@$(VENV) -m tools.pdf
+pdf: setup-pdf book ## the whole book on paper, in _build/book.pdf, printed by Chromium
+	@$(VENV) -m tools.site.formats.pdf
 
-bench: setup ## measure the module against its peers, side by side
-	@$(VENV) -m benchmarks
+bench: setup-bench ## measure the module against its peers, side by side
+	@CHROMIUM="$$($(VENV) -m tools.browser)" $(VENV) -m measurements all
 
 clean: ## remove what was built (.venv stays: rm -r .venv)
 	@rm -rf _build .pytest_cache .mypy_cache .ruff_cache .hypothesis

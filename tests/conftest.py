@@ -1,6 +1,6 @@
 """Settings shared by all tests.
 
-The import hook must be installed before anything imports `transformer`: from then on every call
+The import hook must be installed before anything imports the two packages: from then on every call
 of the module's functions checks the types and the tensor shapes in their signatures. Left out are
 texts: they have no tensors, mypy knows their types, and millions of small calls (a word encoded, a
 sentence of toy German made) would take several times as long.
@@ -21,8 +21,17 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 ROOT = Path(__file__).resolve().parent.parent
-MODULES = (path.relative_to(ROOT).with_suffix("") for path in ROOT.glob("transformer/**/*.py"))
-CHECKED = [".".join(path.parts) for path in MODULES if not {"data", "text"} & set(path.parts)]
+TEXTS = {"data", "text", "captions"}
+MODULES = [
+    path.relative_to(ROOT).with_suffix("")
+    for package in ("transformer", "transformer_book")
+    for path in ROOT.glob(f"{package}/**/*.py")
+]
+CHECKED = [
+    ".".join(path.parts)
+    for path in MODULES
+    if not TEXTS & set(path.parts) or path.name == "batching"
+]
 install_import_hook(CHECKED, "beartype.beartype")
 
 # Tensors make the time of one example uneven, so no deadline. In CI the examples are the same in
@@ -88,7 +97,7 @@ def real_data() -> Path:
 @pytest.fixture(scope="session")
 def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The real corpora, or where there are none, our own sentences in their formats."""
-    from tests.data.excerpt import write_excerpt
+    from tests.transformer.data.excerpt import write_excerpt
 
     return named_data() or write_excerpt(tmp_path_factory.mktemp("corpora"))
 

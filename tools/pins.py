@@ -4,6 +4,8 @@ Below each `name==version` of requirements.txt and requirements-cuda.txt stand t
 version's wheels, as PyPI states them, and pip installs no file that has another. They are those for
 the machines on which the book is built: Linux with glibc and macOS, on any CPython from 3.11 on.
 Of torch there are PyTorch's own builds for machines without a GPU too, which PyPI does not have.
+So neither uv (it writes two torches, `2.13.0` and `2.13.0+cpu`, or PyPI's hashes alone) nor
+pip-tools (`2.13.0+cpu`, for one machine) can: theirs is no pin with the hashes of two indexes.
 """
 
 import argparse
@@ -22,7 +24,7 @@ from packaging.requirements import Requirement
 from packaging.tags import Tag
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
-from transformer.files import write_atomically
+from transformer.support.files import write_atomically
 
 ROOT = Path(__file__).resolve().parent.parent
 FILES = ("requirements.txt", "requirements-cuda.txt")

@@ -1,5 +1,5 @@
 """`python -m transformer`: train, translate, evaluate."""
 
-from transformer.cli import main
+from transformer.command_line.cli import main
 
 main()

@@ -1,5 +1,8 @@
 """The encoder, the decoder and the whole Transformer (section 3, Figure 1)."""
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -8,10 +11,14 @@ from transformer.attention import Mask
 from transformer.cache import KeyValueCache
 from transformer.config import TransformerConfig
 from transformer.embedding import LearnedPositions, SinusoidalPositions, TokenEmbedding
-from transformer.layers import DecoderLayer, EncoderLayer, SourceMask, TargetMask, Vectors
+from transformer.layers import (
+    DecoderLayer,
+    EncoderLayer,
+    SourceMask,
+    TargetMask,
+    Vectors,
+)
 from transformer.masks import padding_mask, target_mask
-
-Tokens = Int[Tensor, "batch len"]
 
 
 def _final_norm(config: TransformerConfig) -> nn.Module:
@@ -58,7 +65,24 @@ class Decoder(nn.Module):
         return self.norm(x)
 
 
-class Transformer(nn.Module):
+class EncoderDecoder(nn.Module):
+    """What is trained and searched: an encoder makes a memory of the source, a decoder reads it."""
+
+    config: Any  # sizes of vocabularies, max_len, pad_id: each kind of model has its own
+    encode: Callable[[Tensor], Tensor]  # source tokens to memory
+    decode: Callable[[Tensor, Tensor, Tensor], Tensor]  # target tokens, memory, source to vectors
+    output: nn.Linear
+
+    def logits(self, hidden: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch tgt_vocab"]:
+        """A score for each token of the target vocabulary (section 3.4)."""
+        return self.output(hidden)
+
+    def n_parameters(self) -> int:
+        """Trainable numbers, each shared matrix counted once."""
+        return sum(parameter.numel() for parameter in self.parameters())
+
+
+class Transformer(EncoderDecoder):
     """Figure 1: source and target tokens in, a score for each possible next token out.
 
     Token tensors are padded with `config.pad_id`; the masks are made from them, or given.
@@ -149,14 +173,6 @@ class Transformer(nn.Module):
         x = self.word_dropout(self.tgt_embedding(tgt))  # (batch, tgt_len, d_model)
         x = self.tgt_positions(x, start)
         return self.decoder(self.dropout(x), memory, src_mask, tgt_mask, cache)
-
-    def logits(self, hidden: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch tgt_vocab"]:
-        """A score for each token of the target vocabulary (section 3.4)."""
-        return self.output(hidden)
-
-    def n_parameters(self) -> int:
-        """Trainable numbers, each shared matrix counted once."""
-        return sum(parameter.numel() for parameter in self.parameters())
 
     def _check(self, side: str, tokens: Tensor, vocab_size: int, start: int = 0) -> None:
         """Turn the obscure errors of bad token tensors into sentences."""

@@ -1,7 +1,6 @@
 """Run folders: what a training run leaves behind, and how it is taken up again."""
 
 import json
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
@@ -10,20 +9,24 @@ from typing import Any
 
 import torch
 
-from transformer.devices import enough_memory, memory_for_model, use_device
-from transformer.files import read_json, write_atomically
 from transformer.model import Transformer
-from transformer.runtime import provenance
+from transformer.support.devices import enough_memory, memory_for_model, use_device
+from transformer.support.files import (
+    LARGEST_SCORES,
+    TransformerError,
+    read_json,
+    whole_folder,
+    write_atomically,
+)
+from transformer.support.provenance import provenance
 from transformer.tasks import Task
 from transformer.text import load_tokenizer, save_tokenizer
 from transformer.training import Trainer, average_models
 from transformer.translation import Translator
 from transformer.weights import kept_weights
 
-LARGEST_SCORES = 2**20  # bytes
 
-
-class RunError(Exception):
+class RunError(TransformerError):
     """A run folder is not what it should be; the message says what to do."""
 
 
@@ -112,7 +115,8 @@ def average_run(folder: Path | str, last: int, out: Path | str | None = None) ->
     """Average the weights that a run has kept of its last checkpoints; return the new run's folder.
 
     Raises:
-        RunError: the run has not kept as many, or there is something in the new folder.
+        RunError: the run has not kept as many.
+        FileError: there is something in the new folder's place.
     """
     folder = Path(folder)
     config = _read_config(folder)
@@ -123,18 +127,11 @@ def average_run(folder: Path | str, last: int, out: Path | str | None = None) ->
             f"--keep {last} and a smaller --checkpoint-every, or average fewer"
         )
     out = Path(out) if out is not None else folder / f"average-{last}"
-    if out.exists():
-        raise RunError(f"{out} is there already; name another folder")
-    model = average_models(paths[-last:])
     config = {**config, "averaged": [path.name for path in paths[-last:]]}
-    out.parent.mkdir(parents=True, exist_ok=True)
-    # Under another name until it is whole.
-    with tempfile.TemporaryDirectory(dir=out.parent) as unfinished:
-        made = Path(unfinished, out.name)
-        made.mkdir()
-        Translator(model, load_tokenizer(folder / "tokenizer.json")).save(made)
-        _write_json(made / "config.json", config)
-        made.rename(out)
+    with whole_folder(out) as unfinished:
+        model = average_models(paths[-last:])
+        Translator(model, load_tokenizer(folder / "tokenizer.json")).save(unfinished)
+        _write_json(unfinished / "config.json", config)
     return out
 
 

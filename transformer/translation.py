@@ -8,14 +8,14 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from transformer.batching import pad, token_batches
 from transformer.decoding import EXTRA_LENGTH, Hypothesis, beam_search, greedy_search, sample
-from transformer.devices import enough_memory
-from transformer.ensemble import Ensemble, Searchable
+from transformer.decoding.ensemble import Ensemble, Searchable
 from transformer.evaluation import Scores, score
 from transformer.introspect import record_attention
 from transformer.model import Transformer
+from transformer.support.devices import enough_memory
 from transformer.text import BOS_ID, EOS_ID, Tokenizer, load_tokenizer, save_tokenizer
+from transformer.text.batching import Lengths, pad, token_batches
 from transformer.weights import load_model, save_model
 
 # One of decoding's searches, its own settings given: (model, src, bos_id=, eos_id=, max_len=).
@@ -87,8 +87,8 @@ class Translator:
         search: Search = greedy_search
         if beam_size != 1:
             search = partial(beam_search, beam_size=beam_size, length_penalty=length_penalty)
-        found = self.search(texts, search, rows=beam_size, max_tokens=max_tokens, unit=unit)
-        return [best[0][0] if best else "" for best in found]
+        hypotheses = self.search(texts, search, rows=beam_size, max_tokens=max_tokens, unit=unit)
+        return [best[0][0] if best else "" for best in hypotheses]
 
     def search(
         self,
@@ -115,18 +115,19 @@ class Translator:
             i: self._encode(text, f"{unit} {i + 1}") for i, text in enumerate(texts) if text.strip()
         }
         numbers = list(sources)
+        lengths = Lengths.of_sources([*sources.values()])
         outputs: list[list[tuple[str, float]]] = [[] for _ in texts]
         # A wide beam does not forbid a sentence.
-        budget = max([max_tokens // max(rows, 1), *(len(ids) + 1 for ids in sources.values())])
-        for group in token_batches([(ids, ()) for ids in sources.values()], budget):
+        budget = max(max_tokens // max(rows, 1), lengths.longer.max(initial=0))
+        for group in token_batches(lengths, budget):
             indices = [numbers[k] for k in group]
             src = pad([[*sources[i], EOS_ID] for i in indices], self.model.config.pad_id)
             max_len = min(src.size(1) + EXTRA_LENGTH, self.searched.config.max_len)
             self._require_known(src)
             limits = {"bos_id": BOS_ID, "eos_id": EOS_ID, "max_len": max_len}
-            with enough_memory(self._too_large(src.numel() * rows)):
-                found = search(self.searched, src.to(self._device), **limits)
-            for i, hypotheses in zip(indices, found, strict=True):
+            with enough_memory(self._memory_message(src.numel() * rows)):
+                batch_hypotheses = search(self.searched, src.to(self._device), **limits)
+            for i, hypotheses in zip(indices, batch_hypotheses, strict=True):
                 outputs[i] = [(self.tokenizer.decode(h.tokens), h.score) for h in hypotheses]
         return outputs
 
@@ -192,12 +193,12 @@ class Translator:
         self,
         sources: Sequence[str],
         references: Sequence[str],
-        *,
+        *others: Sequence[str],
         beam_size: int = 1,
         length_penalty: float = 0.6,
         max_tokens: int = 4096,
     ) -> Scores:
-        """Translate, as `translate` does, and compare with one reference each."""
+        """Translate, as `translate` does, and compare with one reference each, or with several."""
         if not sources or len(sources) != len(references):
             raise ValueError(
                 f"{len(sources)} sentences and {len(references)} references; give as many of both"
@@ -205,7 +206,7 @@ class Translator:
         translations = self.translate(
             sources, beam_size=beam_size, length_penalty=length_penalty, max_tokens=max_tokens
         )
-        return score(translations, references)
+        return score(translations, references, *others)
 
     def attention(self, source: str, target: str | None = None) -> Attention:
         """The attention weights for a sentence and its translation (the model's own if None).
@@ -256,7 +257,7 @@ class Translator:
         if not 0 <= int(src.min()) <= int(src.max()) <= last:
             raise ValueError(f"the tokenizer gave token ids that the model has not: 0 to {last}")
 
-    def _too_large(self, n_tokens: int) -> str:
+    def _memory_message(self, n_tokens: int) -> str:
         return (
             f"the memory of {self._device} does not hold a search over {n_tokens:,} tokens at "
             f"once; set max_tokens below that (--max-tokens {max(1, n_tokens // 2)}), or search "

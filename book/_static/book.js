@@ -35,6 +35,21 @@ function follow() {
   if (link) location.replace(link.href);
 }
 
+// Paper is white: whoever reads in the dark prints in the light colours.
+{
+  const page = document.documentElement.dataset;
+  /** @type {string | undefined} */
+  let read;
+  addEventListener("beforeprint", () => {
+    read ??= page.theme;
+    page.theme = "light";
+  });
+  addEventListener("afterprint", () => {
+    page.theme = read;
+    read = undefined;
+  });
+}
+
 addEventListener("hashchange", follow);
 document.addEventListener("DOMContentLoaded", () => {
   follow();

@@ -1,5 +1,5 @@
 // @ts-check
-// Lets the book be read without a network: a worker keeps its pages (book/_ext/scripts). It begins when
+// Lets the book be read without a network: a worker keeps its pages (tools/site/after/scripts). It begins when
 // the page is there and the browser has nothing else to do, and says nothing where it cannot.
 (() => {
   const here = location.protocol === "https:" || location.hostname.endsWith(".localhost");

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tools.widget_pages import serving
+from transformer_book.page.widget_pages import serving
 
 ROOT = Path(__file__).resolve().parents[2]
 HTML = ROOT / "_build" / "html"

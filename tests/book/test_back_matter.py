@@ -3,6 +3,9 @@
 import re
 from pathlib import Path
 
+import pytest
+from playwright.sync_api import Browser, expect
+
 from tests.book.conftest import HTML, built_documents
 
 FIGURES = HTML / "book/figures.html"
@@ -57,3 +60,24 @@ def test_the_glossary_leads_to_the_chapters() -> None:
     assert page.count("<dt") > 90
     links = re.findall(r'<dd>.*?href="([^"#]+)#chapter-[\w-]+"', page, re.DOTALL)
     assert len(links) == page.count("</dd>")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("RoPE", "Glossary"),
+        ("GPT", "Glossary"),
+        ("Xavier", "Glossary"),
+        ("warmup", "Glossary"),
+        ("hallucination", "Your own translator"),
+        ("label smoothing", "Training"),
+        ("padding", "Masks"),
+    ],
+)
+def test_a_search_leads_to_prose(browser: Browser, query: str, first: str) -> None:
+    page = browser.new_page()
+    page.goto((HTML / "search.html").as_uri() + f"?q={query}")
+    results = page.locator("#search-results ul.search li a")
+    expect(results.first).to_contain_text(first, timeout=30_000)
+    page.close()

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from book._ext.licences import FOLDER, WORKS, strangers
+from tools.site.after.licences import FOLDER, WORKS, strangers
 
 HTML = Path(__file__).resolve().parents[2] / "_build" / "html"
 STATIC = HTML / "_static"

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from book._ext.offline import edition
 from tests.book.conftest import HTML, PHONE
-from tools.widget_pages import serving
+from tools.site.after.offline import edition
+from tools.site.pages import Site
+
+from transformer_book.page.widget_pages import serving
 
 PATH = "transformer-book"
 KEPT = """async () => {
@@ -39,7 +41,7 @@ def train(browser: Browser, tmp_path: Path) -> Iterator[tuple[Page, ExitStack]]:
 
 
 def wait_until_kept(page: Page) -> None:
-    files = len(edition(HTML)["core"])
+    files = len(edition(Site(HTML))["core"])
     for _ in range(600):
         if page.evaluate(KEPT) > files:
             return
@@ -80,7 +82,7 @@ def test_after_the_front_page_the_book_is_read_on_without_a_network(
     place = page.locator(".widget-place[data-front-end=mask_explorer]")
     place.scroll_into_view_if_needed()
     expect(place).to_have_attribute("data-state", "live", timeout=30_000)
-    assert turned_by_keyboard(page, place.locator("input[type=range]").first)
+    assert turned_by_keyboard(page, place.get_by_label("sentence of the batch"))
     assert complaints == []
 
 
@@ -101,7 +103,7 @@ def test_a_student_walks_through_the_book_by_keyboard(train: tuple[Page, ExitSta
     place = page.locator(".widget-place[data-front-end=mask_explorer]")
     place.scroll_into_view_if_needed()
     expect(place).to_have_attribute("data-state", "live", timeout=30_000)
-    assert turned_by_keyboard(page, place.locator("input[type=range]").first)
+    assert turned_by_keyboard(page, place.get_by_label("sentence of the batch"))
 
     question = page.locator(".widget-place", has_text="A target of seven tokens").first
     question.scroll_into_view_if_needed()
@@ -133,6 +135,6 @@ def test_a_student_walks_through_the_book_by_keyboard(train: tuple[Page, ExitSta
 
 def test_what_a_first_visit_keeps_is_small() -> None:
     """As servers send it; pictures come with the pages that a reader opens."""
-    core = edition(HTML)["core"]
+    core = edition(Site(HTML))["core"]
     assert sum(len(gzip.compress((HTML / name).read_bytes())) for name in core) < 2_000_000
     assert not any("/models/" in name or name.startswith("notebooks") for name in core)

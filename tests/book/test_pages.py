@@ -11,8 +11,8 @@ from urllib.parse import unquote, urldefrag, urljoin, urlparse
 import pytest
 from playwright.sync_api import Browser, Page, Response, expect
 
-from book._ext.policy import TAG, with_policy
-from tests.axe import AXE
+from tests.helpers.axe import AXE
+from tools.site.after.policy import TAG, with_policy
 
 HTML = Path(__file__).resolve().parents[2] / "_build" / "html"
 PHONE = {"width": 360, "height": 740}
@@ -307,9 +307,96 @@ def test_first_address_leads_to_the_book(browser: Browser, site: str) -> None:
     page.close()
 
 
+@pytest.mark.parametrize("width", [360, 800, 1280])
+def test_each_button_above_a_chapter_has_a_word(browser: Browser, site: str, width: int) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.goto(f"{site}/book/architecture/model.html")
+    words = page.evaluate(
+        """() => [...document.querySelectorAll(".header-article-items .btn")]
+          .filter((button) => button.offsetParent)
+          .map((button) => button.innerText.trim()
+            || getComputedStyle(button, "::after").content.replaceAll('"', ""))"""
+    )
+    assert {"Chapters", "GitHub", "Colab", ".ipynb", "Theme"} <= set(words)
+    assert "none" not in words
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.close()
+
+
+def test_one_line_of_folds_stands_above_a_chapters_first_picture(
+    browser: Browser, site: str
+) -> None:
+    page = browser.new_page()
+    page.goto(f"{site}/book/architecture/model.html")
+    first, second = (page.locator("article details.fold > summary").nth(i) for i in (0, 1))
+    assert first.bounding_box()["y"] == second.bounding_box()["y"]
+    second.click()  # nothing lies over it
+    assert second.evaluate("one => one.parentElement.open")
+    page.close()
+
+
 def test_search_finds_a_word_of_the_book(browser: Browser, site: str) -> None:
     """The search page works without any server behind it."""
     page = browser.new_page()
     page.goto(f"{site}/search.html?q=attention")
     page.wait_for_selector("#search-results li a")
+    page.close()
+
+
+def test_what_is_typed_into_the_search_stands_beside_the_magnifier(
+    browser: Browser, site: str
+) -> None:
+    page = browser.new_page()
+    page.goto(f"{site}/search.html?q=warmup")
+    begins, ends = page.evaluate(
+        """() => {
+          const field = document.querySelector('.bd-search-container form.bd-search input');
+          const icon = field.parentElement.querySelector('.fa-magnifying-glass');
+          const padding = parseFloat(getComputedStyle(field).paddingLeft);
+          const { right } = icon.getBoundingClientRect();
+          return [field.getBoundingClientRect().left + padding, right];
+        }"""
+    )
+    assert begins >= ends + 2
+    page.close()
+
+
+def test_back_to_top_lies_over_no_figure_of_a_phone(browser: Browser, site: str) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto(f"{site}/book/why/one_sentence.html")
+    for top in (3000, 2500):  # the theme shows it to whoever scrolls up again
+        page.evaluate("top => scrollTo({ top, behavior: 'instant' })", top)
+        page.wait_for_timeout(300)
+    assert not page.locator("#pst-back-to-top").is_visible()
+    page.close()
+
+
+def test_a_dark_page_is_printed_as_a_light_one(browser: Browser, site: str) -> None:
+    page = browser.new_page(color_scheme="dark")
+    page.add_init_script("localStorage.setItem('mode', 'dark')")
+    page.goto(f"{site}/book/why/one_sentence.html")
+    page.evaluate(
+        """() => addEventListener('beforeprint', () => {
+          const { color } = getComputedStyle(document.querySelector('article p'));
+          window.printed = [document.documentElement.dataset.theme, color];
+        })"""
+    )
+    theme = "document.documentElement.dataset.theme"
+    assert page.evaluate(theme) == "dark"
+    page.pdf(print_background=True)
+    printed, colour = page.evaluate("window.printed")
+    assert printed == "light"
+    assert max(map(int, re.findall(r"\d+", colour))) < 0x80  # the ink is dark
+    assert page.evaluate(theme) == "dark"
+    page.close()
+
+
+def test_on_paper_the_text_begins_on_the_first_page(browser: Browser, site: str) -> None:
+    """The list of sections, which leads nowhere on paper, does not stand before it."""
+    page = browser.new_page(viewport={"width": 700, "height": 1000})
+    page.goto(f"{site}/book/why/attention.html")
+    page.emulate_media(media="print")
+    assert page.locator("#jb-print-docs-body h1").is_visible()
+    first = "document.querySelector('article .chapter-head').getBoundingClientRect().top"
+    assert page.evaluate(first) < 250
     page.close()

@@ -9,7 +9,7 @@ import yaml
 from playwright.sync_api import Browser, expect
 
 from tests.book.conftest import HTML, ROOT, built_documents
-from tools.anchors import lost, recorded
+from tools.site.formats.anchors import lost, recorded
 
 CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
 SETTINGS = CONFIG["sphinx"]["config"]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser
 
-from tests.axe import AXE
+from tests.helpers.axe import AXE
 
 STATIC = Path(__file__).resolve().parents[2] / "book" / "_static"
 FORMULA = '<span class="math"><math><mn>{}</mn></math></span>'

@@ -10,12 +10,13 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.live.servers import status_of
-from transformer import widgets
 from transformer.training import noam_rate
+
+from transformer_book import widgets
 
 CREATE = """\
 import ipywidgets
-from transformer.widgets import ScheduleExplorer
+from transformer_book.widgets import ScheduleExplorer
 explorer = ScheduleExplorer(kept=[])
 heard = []
 explorer.observe(lambda change: heard.append(change["new"]), "warmup")
@@ -112,14 +113,18 @@ def run(cell: Locator) -> None:
 
 
 def run_first(cell: Locator) -> None:
-    """Runs a cell of a notebook whose kernel may still be starting: till then nothing would run."""
+    """Runs a cell of a notebook whose kernel may still be starting: what it is sent till then
+    is forgotten, at once or when another kernel takes its place."""
+    prompt = cell.locator(".jp-InputPrompt")
     for _ in range(PATIENCE // 10_000):
         run(cell)
         try:
-            expect(cell.locator(".jp-InputPrompt")).not_to_have_text("[ ]:", timeout=10_000)
+            expect(prompt).not_to_have_text("[ ]:", timeout=10_000)
+            expect(prompt).not_to_have_text("[*]:", timeout=PATIENCE)
         except AssertionError:
             continue
-        return
+        if prompt.inner_text() != "[ ]:":
+            return
     pytest.fail("the notebook's first cell does not run: JupyterLab's kernel did not start")
 
 
@@ -194,6 +199,8 @@ MOVES = [
     Move("AttentionStepper()", "slider", "width d_k", "End", "d_k", 128),
     Move("BeamExplorer(german, sentences, **marks, beam_size=4)", "slider", "beam size",
          "ArrowLeft", "beam_size", 3),
+    Move("BleuExplorer()", "radio", "half of it", "Space", "candidate", "the brown dog runs"),
+    Move("BrokenTranslator(german, sentences)", "combobox", "layer", "ArrowUp", "layer", 0),
     Move("ComplexityExplorer()", "slider", "width d", "End", "d", 1024),
     Move("DecoderAtWork(german, sentences)", "slider", "step", "ArrowRight", "step", 2),
     Move("LabelSmoothingExplorer()", "slider", "vocabulary size V", "End", "vocab_size", 37000),
@@ -201,17 +208,19 @@ MOVES = [
     Move("MergeExplorer()", "slider", "merges done", "End", "step", 15),
     Move("PositionExplorer()", "radio", "curves", "ArrowLeft", "view", "rotation"),
     Move("ScheduleExplorer()", "slider", "warm-up steps", "Home", "warmup", 100),
+    Move("SeedsExplorer()", "slider", "seeds n", "End", "n", 50),
     Move("SelfCheck('slider', 'Which?', spec=scale, given=1.0)", "slider", "Your guess", "End",
          "given", 2),
-    Move("ShapesExplorer()", "slider", "layers N", "End", "n_layers", 12),
+    Move("ShapesExplorer()", "slider", "source length", "End", "src_len", 24),
     Move("SoftmaxTemperature()", "slider", "temperature", "End", "temperature", 5.0),
+    Move("TrainingPlayground(tasks=['copy', 'sort'])", "slider", "random seed", "End", "seed", 10),
 ]  # fmt: skip
 IMPORTS = """\
 import random
 from transformer.data.toy_german import generate
-from transformer.shipped import shipped_model
+from transformer_book.shipped import shipped_model
 from transformer.text import BOS_ID, EOS_ID
-from transformer.widgets import *
+from transformer_book.widgets import *
 
 german, rng = shipped_model("toy_german"), random.Random(0)
 sentences = [" ".join(generate(rng).source) for _ in range(2)]
@@ -250,8 +259,8 @@ class TestQuestion:
         expect(cell(0)).to_be_visible(timeout=PATIENCE)
         run_first(cell(0))
         expect(cell(0).locator(".jp-OutputArea-output")).to_have_text("42", timeout=PATIENCE)
-        # JupyterLab 3 takes another kernel without a question.
-        assert len(asked) <= 1 and all("kernel" in question.casefold() for question in asked)
+        # JupyterLab 3 takes another kernel without a question; a slow machine may be asked twice.
+        assert all("kernel" in question.casefold() for question in asked)
 
 
 class TestAll:
@@ -275,7 +284,7 @@ class TestAll:
             widget = made.locator(".tfw").first
             control = widget.get_by_role(move.role, name=move.label).first
             expect(control).to_be_visible(timeout=PATIENCE)
-            controls = widget.locator("input, select")
+            controls = widget.locator("input, select, [role=slider]")
             first = controls.evaluate_all(CONTROLS)
             control.press(move.key)
             run(asked)

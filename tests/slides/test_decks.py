@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.slides.opened import open_deck, violations_of
-from tests.widgets.drawing import CROSSED, ON_A_SHAPE
+from tests.helpers.decks import LOOK, open_deck, violations_of
+from tests.transformer_book.widgets.drawing import CROSSED, ON_A_SHAPE
 
 ROOT = Path(__file__).resolve().parents[2]
 SLIDES = ROOT / "_build" / "slides"
@@ -17,6 +17,7 @@ ROW = re.compile(
     r'<td><a href="([^"]+)">.*?</a></td>\s*<td>(\d+)</td><td data-minutes="([\d.]+)">', re.DOTALL
 )
 LEAST, LEAST_OF_CODE, LEAST_OF_WIDGET = 28, 17, 13  # pixels of 720
+PICTURES, MOST_PARTS = "svg, canvas, table, .tfw-heatmap", 6
 OFFER = "Try your own sentence: load the model"
 CONTENTS = "JSON.stringify(place.model.get('contents'))"
 OWN = "Ein Hund springt durch den Schnee."
@@ -80,6 +81,36 @@ def test_a_slide_with_a_widget_has_a_question_its_answer_and_a_misconception(
         notes = [slide["notes"] for slide in opened.slides() if slide["widgets"]]
     for note in notes:
         assert all(word in note for word in ("Ask the room:", "Answer:", "Expect:"))
+
+
+def test_a_key_shows_each_picture_of_a_widget_whole_with_a_slider(
+    browser: Browser, built_slides: None, deck: tuple[str, int, float]
+) -> None:
+    """No smaller than among all of it; only the drawing of the model is taken in quarters."""
+    wrong = []
+    with open_deck(browser, SLIDES / deck[0]) as opened:
+        for number in range(opened.page.evaluate("Reveal.getTotalSlides()")):
+            whole = opened.slide(number)
+            if not whole["widgets"]:
+                continue
+            stage = opened.page.locator(".present .slide-stage")
+            handles = stage.locator(":is(.tfw-control, .tfw-steps)").filter(visible=True)
+            pictures = stage.locator(PICTURES).filter(visible=True)
+            sizes = []
+            for _ in range(MOST_PARTS):
+                opened.page.keyboard.press("m")
+                if "with-one-part" not in (stage.get_attribute("class") or ""):
+                    break
+                part = opened.page.evaluate(LOOK)
+                sizes.append(part["lettering"] or LEAST_OF_WIDGET)
+                if part["over"] or not pictures.count() or handles.count() > 2:
+                    wrong.append(json.dumps(part, ensure_ascii=False))
+            if sizes and max(sizes) < 0.95 * (whole["lettering"] or LEAST_OF_WIDGET):
+                wrong.append(f"{whole['title']}: letters of {whole['lettering']}, then {sizes}")
+            opened.slide(0)
+            if opened.slide(number) != whole:
+                wrong.append(f"{whole['title']} is not as it was")
+    assert wrong == []
 
 
 def test_a_trained_model_answers_from_the_disk(

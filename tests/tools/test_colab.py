@@ -146,7 +146,7 @@ def test_the_environment_is_colabs_again_or_it_is_said_what_has_changed(
 
 
 @pytest.mark.parametrize(
-    "path", sorted((ROOT / "transformer").rglob("*.py")), ids=lambda path: path.stem
+    "path", sorted((ROOT / "transformer_book").rglob("*.py")), ids=lambda path: path.stem
 )
 def test_no_trait_has_a_type_in_brackets_at_run_time(path: Path) -> None:
     """Colab's traitlets, 5.7.1, knows `List[Any]` in its stubs alone: annotations are quoted."""

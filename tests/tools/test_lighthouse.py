@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from tools.lighthouse import FLOORS, TRIES, CompressingHandler, faults_of, judged, main
-from tools.widget_pages import serving
+from tools.lighthouse import FLOORS, TRIES, CompressingHandler, faults_of, main, median_scores
+
+from transformer_book.page.widget_pages import serving
 
 
 def report(**scores: float) -> dict[str, Any]:
@@ -40,21 +41,21 @@ def looks(*speeds: float) -> tuple[Callable[[], dict[str, Any]], list[int]]:
 
 def test_a_page_without_faults_is_looked_at_once() -> None:
     look, counted = looks(0.97)
-    scores, faults = judged(look)
+    scores, faults = median_scores(look)
     assert (scores["performance"], faults, counted) == (97, [], [1])
 
 
 def test_a_slow_moment_of_the_machine_is_tried_again_and_a_slow_page_stays_slow() -> None:
     look, counted = looks(0.6, 0.98, 0.97)
-    assert judged(look)[0]["performance"] == 98 and counted == [2]
+    assert median_scores(look)[0]["performance"] == 98 and counted == [2]
     look, counted = looks(0.6, 0.7, 0.65)
-    scores, faults = judged(look)
+    scores, faults = median_scores(look)
     assert scores["performance"] == 65 and counted == [TRIES]
     assert faults == ["performance: About performance"]
 
 
 def test_what_is_not_a_matter_of_time_is_not_tried_again() -> None:
-    scores, faults = judged(lambda: report(accessibility=0.9, best_practices=0.93))
+    scores, faults = median_scores(lambda: report(accessibility=0.9, best_practices=0.93))
     assert (scores["accessibility"], scores["best-practices"]) == (90, 93)
     assert faults == ["accessibility: About accessibility", "best-practices: About best-practices"]
     assert faults_of(report(seo=0.92)) == ["seo: About seo"]

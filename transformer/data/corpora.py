@@ -67,31 +67,31 @@ def iwslt_corpus(
             failed.
     """
     data_path = _or_fetched(campaign, data_path, source, target)
-    found = load_iwslt(data_path, source=source, target=target)
-    tests = dict.fromkeys(test_sets) or _usual_tests(campaign, found.sets, found.train is not None)
-    if missing := [name for name in tests if name not in found.sets]:
+    talks = load_iwslt(data_path, source=source, target=target)
+    tests = dict.fromkeys(test_sets) or _usual_tests(campaign, talks.sets, talks.train is not None)
+    if missing := [name for name in tests if name not in talks.sets]:
         raise DataError(
-            f"{data_path} holds no set {', '.join(missing)}; there are {', '.join(found.sets)}"
+            f"{data_path} holds no set {', '.join(missing)}; there are {', '.join(talks.sets)}"
         )
     metadata: dict[str, Any] = {"source": source, "target": target, "test_sets": list(tests)}
-    if found.train is not None:
-        text, metadata["training_text"] = found.train, "the training file"
+    if talks.train is not None:
+        text, metadata["training_text"] = talks.train, "the training file"
     else:
-        others = [name for name in found.sets if name not in tests]
-        text, metadata["training_text"] = _joined(found.sets, others), " + ".join(others)
+        others = [name for name in talks.sets if name not in tests]
+        text, metadata["training_text"] = _joined(talks.sets, others), " + ".join(others)
     every = VALID_EVERY
     # The literature's limits for German and English; other scripts count words otherwise.
-    strict = campaign == "iwslt14" and found.train is not None and {source, target} == {"de", "en"}
+    strict = campaign == "iwslt14" and talks.train is not None and {source, target} == {"de", "en"}
     kept, dropped = clean(text, max_words=175, max_ratio=1.5) if strict else clean(text)
-    metadata |= {"pairs": len(text), "metadata_lines": found.metadata_lines, "dropped": dropped}
+    metadata |= {"pairs": len(text), "metadata_lines": talks.metadata_lines, "dropped": dropped}
     if len(kept) < FEW_PAIRS:
         every = VALID_EVERY_OF_FEW
     splits = {}
-    if campaign != "iwslt14" and found.train is not None and "TED.dev2010" in found.sets:
-        splits["TED.dev2010"] = found.sets["TED.dev2010"]
+    if campaign != "iwslt14" and talks.train is not None and "TED.dev2010" in talks.sets:
+        splits["TED.dev2010"] = talks.sets["TED.dev2010"]
     else:
         kept, splits["valid"] = hold_out(kept, every)
-    splits |= _tests(campaign, found.sets, list(tests))
+    splits |= _tests(campaign, talks.sets, list(tests))
     metadata["train_pairs"] = len(kept)
     return Corpus(kept, splits, metadata)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer.data.limits import DataError
-from transformer.files import FileError, read_limited, write_atomically
+from transformer.support.files import FileError, read_limited, write_atomically
 
 LARGEST_DOWNLOAD = 2**30
 SECONDS_TO_WAIT = 30

@@ -148,18 +148,18 @@ def _segments(name: str, text: str) -> dict[tuple[str, str], str]:
 def _numbered(text: str) -> Iterator[tuple[str, str, str]]:
     """Document, number and content of each whole segment in each whole document."""
     document, number, start = None, None, 0
-    found: list[tuple[str, str, str]] = []
+    lines: list[tuple[str, str, str]] = []
     for tag in MTEVAL_TAG.finditer(text):
         kind, ends = tag["kind"].lower(), bool(tag["end"])
         if kind == "doc" and not ends:
-            document, number, found = _named(kind, tag["attributes"]), None, []
+            document, number, lines = _named(kind, tag["attributes"]), None, []
         elif kind == "doc":
-            yield from found
-            document, number, found = None, None, []
+            yield from lines
+            document, number, lines = None, None, []
         elif not ends:
             number, start = _named(kind, tag["attributes"]), tag.end()
         elif document is not None and number is not None:
-            found.append((document, number, text[start : tag.start()]))
+            lines.append((document, number, text[start : tag.start()]))
             number = None
 
 

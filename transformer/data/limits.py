@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import NoReturn, Protocol
 
-from transformer.files import is_device, is_hollow
+from transformer.support.files import TransformerError, is_device, is_hollow
 
 LARGEST_FILE = 2**30
 LARGEST_ARCHIVE = 4 * 2**30  # and folder: all files together
@@ -21,7 +21,7 @@ PIECE = 2**18  # bytes that are read at a time
 MOST_LINES, SHORTEST_LINES = 50_000, 8  # where there are more lines, their mean length in bytes
 
 
-class DataError(Exception):
+class DataError(TransformerError):
     """A data file is missing, damaged or not what it should be; the message says what to do."""
 
 

@@ -67,7 +67,7 @@ def read_tsv(path: Path, budget: Budget | None = None) -> ParallelText:
 
 
 def _folder(folder: Path, source: str, target: str) -> dict[str, ParallelText]:
-    found: dict[str, ParallelText] = {}
+    texts: dict[str, ParallelText] = {}
     origins: dict[str, str] = {}
     budget = Budget(str(folder))
     for path in sorted(folder.iterdir()):
@@ -79,19 +79,19 @@ def _folder(folder: Path, source: str, target: str) -> dict[str, ParallelText]:
             raise DataError(f"{folder} holds {origins[name]} and {path.name}; keep one of them")
         origins[name] = path.name
         if bare.suffix == ".tsv":
-            found[name] = read_tsv(inside(folder, path), budget)
+            texts[name] = read_tsv(inside(folder, path), budget)
         else:
             other = _existing(bare.with_suffix(f".{target}"))
             if other is None:
                 raise DataError(f"{folder} holds {path.name}, but no {bare.stem}.{target}")
-            found[name] = _pair(inside(folder, path), inside(folder, other), budget)
-    if not found:
+            texts[name] = _pair(inside(folder, path), inside(folder, other), budget)
+    if not texts:
         raise DataError(
             f"{folder} holds neither train.{source} and train.{target} nor train.tsv "
             "(also as .gz; beside them valid and test)"
         )
     order = ["train", "valid"]
-    return {name: found[name] for name in sorted(found, key=lambda n: (n not in order, n))}
+    return {name: texts[name] for name in sorted(texts, key=lambda n: (n not in order, n))}
 
 
 def _pair(source: Path, target: Path, budget: Budget) -> ParallelText:

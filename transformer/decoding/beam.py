@@ -8,10 +8,10 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from transformer.decoding.ensemble import Searchable
 from transformer.decoding.generate import Hypothesis, check_limits, searching
 from transformer.decoding.steps import start_decoding
 from transformer.decoding.tree import Candidates, Expansion, Step, steps_of
-from transformer.ensemble import Searchable
 
 
 def penalty(length: int, alpha: float) -> float:
@@ -98,7 +98,7 @@ def _search(
     total = torch.full((n_sentences, beam_size), -math.inf, device=src.device)
     total[:, 0] = 0.0  # at first they are all the same, so one is enough
     active = list(range(n_sentences))
-    found: list[list[Hypothesis]] = [[] for _ in active]
+    finished: list[list[Hypothesis]] = [[] for _ in active]
 
     def continues(hypotheses: list[Hypothesis], bound: float) -> bool:
         enough = len(hypotheses) >= n_best and bound <= hypotheses[n_best - 1].score
@@ -109,13 +109,13 @@ def _search(
         candidates = _extend(total, log_probs, eos_id)
         divisor = penalty(length, alpha)
         scores = (candidates.total / divisor).masked_fill(~candidates.ended, -math.inf)
-        _keep_best(found, active, output, candidates.parent, scores[:, :beam_size])
+        _keep_best(finished, active, output, candidates.parent, scores[:, :beam_size])
         previous = total
         total, kept = candidates.total.masked_fill(candidates.ended, -math.inf).topk(beam_size)
 
         # At best, all further tokens are certain, and the largest penalty divides the sum.
         bounds = (total[:, 0] / penalty(max_len, alpha)).tolist()
-        survivors = [j for j, i in enumerate(active) if continues(found[i], bounds[j])]
+        survivors = [j for j, i in enumerate(active) if continues(finished[i], bounds[j])]
         if watch is not None:
             cut = length == max_len
             step = Expansion(
@@ -137,8 +137,8 @@ def _search(
         output = torch.cat([output[rows], token.flatten()[:, None]], dim=1)
     else:
         every = torch.arange(beam_size, device=src.device).expand_as(total)
-        _keep_best(found, active, output, every, total / penalty(max_len, alpha))
-    return [hypotheses[:n_best] for hypotheses in found]
+        _keep_best(finished, active, output, every, total / penalty(max_len, alpha))
+    return [hypotheses[:n_best] for hypotheses in finished]
 
 
 def _extend(total: Tensor, log_probs: Tensor, eos_id: int) -> Candidates:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from transformer.decoding.ensemble import Searchable
 from transformer.decoding.steps import Steps
-from transformer.ensemble import Searchable
 from transformer.introspect import pause_recording
 from transformer.model import Transformer
 
@@ -78,11 +78,11 @@ def generate(
     output = src.new_full((len(src), 1), bos_id)  # (active rows, tokens so far)
     score = torch.zeros(len(src), device=src.device)
     active = torch.arange(len(src), device=src.device)
-    found: dict[int, Hypothesis] = {}
+    outputs: dict[int, Hypothesis] = {}
 
     def finish(rows: Tensor) -> None:
         ended = zip(active[rows].tolist(), output[rows].tolist(), score[rows].tolist(), strict=True)
-        found.update((i, Hypothesis(tokens[1:], total)) for i, tokens, total in ended)
+        outputs.update((i, Hypothesis(tokens[1:], total)) for i, tokens, total in ended)
 
     for _ in range(max_len):
         token, log_prob = choose(decoder(output).float())
@@ -97,4 +97,4 @@ def generate(
         if not active.numel():
             break
     finish(torch.ones_like(active, dtype=torch.bool))
-    return [found[i] for i in range(len(found))]
+    return [outputs[i] for i in range(len(outputs))]

@@ -4,6 +4,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from transformer.decoding.ensemble import Searchable
 from transformer.decoding.generate import (
     Hypothesis,
     check_limits,
@@ -12,7 +13,6 @@ from transformer.decoding.generate import (
     searching,
 )
 from transformer.decoding.steps import start_decoding
-from transformer.ensemble import Searchable
 
 
 def greedy_search(
@@ -46,14 +46,14 @@ def greedy_search(
     with searching(model) as recording:
         decoder = start_decoding(model, src, use_cache=use_cache)
         limits = {"bos_id": bos_id, "eos_id": eos_id, "max_len": max_len}
-        found = generate(decoder, src, _most_probable, **limits)
+        hypotheses = generate(decoder, src, _most_probable, **limits)
     if recording:
         # Sentences leave the batch as they end; one pass over the results gives the weights
         # of all steps, for all sentences, in one piece.
-        prefixes = _prefixes(found, bos_id, model.config.pad_id, max_len)
+        prefixes = _prefixes(hypotheses, bos_id, model.config.pad_id, max_len)
         with evaluating(model), torch.no_grad():
             model(src, prefixes.to(src.device))
-    return [[hypothesis] for hypothesis in found]
+    return [[hypothesis] for hypothesis in hypotheses]
 
 
 def _most_probable(logits: Tensor) -> tuple[Tensor, Tensor]:

@@ -6,9 +6,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from transformer.decoding.ensemble import Searchable
 from transformer.decoding.generate import Hypothesis, check_limits, generate, searching
 from transformer.decoding.steps import start_decoding
-from transformer.ensemble import Searchable
 
 
 def sample(

@@ -1,21 +1,21 @@
 """One step of a search: the logits after one more token, in three ways that give the same.
 
 `RecomputedSteps` runs the decoder over the whole prefix, as training does. `CachedSteps` runs it
-over the new position only (see cache.py). `PackedSteps` does this with less around it. A recurrent
+over the new position only (see cache.py). `FusedSteps` does this with less around it. A recurrent
 decoder has `RecurrentSteps`, which keep its state; an ensemble has the steps of all its models.
 """
 
-from typing import Protocol, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from transformer.cache import KeyValueCache
-from transformer.decoding.packed import PackedSteps, all_rows, is_plain
-from transformer.ensemble import Ensemble, Searchable, mean_of
+from transformer.compared.seq2seq import Seq2Seq
+from transformer.decoding.ensemble import Ensemble, Searchable, mean_of
+from transformer.decoding.fused import FusedSteps, all_rows, is_plain
 from transformer.masks import padding_mask
-from transformer.model import Transformer
-from transformer.seq2seq import EncoderDecoder, Seq2Seq
+from transformer.model import EncoderDecoder, Transformer
 
 Logits = Float[Tensor, "rows vocab"]
 Prefixes = Int[Tensor, "rows len"]
@@ -48,7 +48,8 @@ def start_decoding(
         return RecomputedSteps(model, src, rows)
     if isinstance(model, Seq2Seq):
         return RecurrentSteps(model, src, rows)
-    return PackedSteps(model, src, rows) if is_plain(model) else CachedSteps(model, src, rows)
+    model = cast(Transformer, model)  # a compiled one is none, and answers the same calls
+    return FusedSteps(model, src, rows) if is_plain(model) else CachedSteps(model, src, rows)
 
 
 class RecomputedSteps:

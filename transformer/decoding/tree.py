@@ -94,7 +94,7 @@ class Expansion(NamedTuple):
 
 
 def steps_of(expansion: Expansion) -> Iterator[Step]:
-    """The same, sentence by sentence."""
+    """The steps of an expansion, sentence by sentence."""
     x = expansion
     beam_size = x.kept.size(1)
     for row, sentence in enumerate(x.active):

@@ -45,7 +45,7 @@ def error_features(
         target_words: the words that any reference of the test set uses, in small letters.
     """
     output, wanted = words_of(translation.casefold()), words_of(reference.casefold())
-    shown = {
+    features = {
         "too short": 3 * len(output) <= 2 * len(wanted),
         "too long": 2 * len(output) >= 3 * len(wanted),
         "repetition": bool(repetitions(output) - repetitions(wanted)),
@@ -54,7 +54,7 @@ def error_features(
         "copied word": bool(_copied(source, translation) - set(target_words)),
         "number": _numbers(output) != _numbers(wanted),
     }
-    return [name for name in RULES if shown[name]]
+    return [name for name in RULES if features[name]]
 
 
 def repetitions(words: Sequence[str]) -> set[tuple[str, ...]]:

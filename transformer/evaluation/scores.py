@@ -18,7 +18,7 @@ class Scores:
         signature: how it was counted; figures with different signatures do not compare.
         chrf: sacreBLEU's corpus chrF, 0 to 100.
         chrf_signature: how that was counted.
-        exact: the share of translations that equal their reference, 0 to 1.
+        exact: the share of translations that equal one of their references, 0 to 1.
         n_sentences: how many there were.
     """
 
@@ -75,24 +75,30 @@ class Interval:
         }
 
 
-def score(translations: Sequence[str], references: Sequence[str]) -> Scores:
+def score(translations: Sequence[str], references: Sequence[str], *others: Sequence[str]) -> Scores:
     """Corpus BLEU and chrF with their signatures, and the share of exact matches.
+
+    Args:
+        translations: what is to be scored.
+        references: one for each translation.
+        others: as many second references, third ones, ...; the signature says `nrefs`. BLEU counts
+            what stands in any of them, chrF takes the one that is nearest.
 
     Raises:
         ValueError: there is nothing to score, or not one reference for each translation.
     """
-    _check(translations, references)
+    every = _lists(translations, references, *others)
     bleu, chrf = _metrics()
     bleu_score, chrf_score = (
-        metric.corpus_score(list(translations), [list(references)]).score for metric in (bleu, chrf)
+        metric.corpus_score(list(translations), every).score for metric in (bleu, chrf)
     )
-    exact = sum(map(str.__eq__, translations, references)) / len(references)
+    right = sum(text in wanted for text, *wanted in zip(translations, *every, strict=True))
     return Scores(
         bleu=bleu_score,
         signature=str(bleu.get_signature()),
         chrf=chrf_score,
         chrf_signature=str(chrf.get_signature()),
-        exact=exact,
+        exact=right / len(references),
         n_sentences=len(references),
     )
 
@@ -103,7 +109,7 @@ def sentence_chrf(translations: Sequence[str], references: Sequence[str]) -> lis
     For single sentences chrF is the better judge: most have no four words in a row in common with
     their reference, and then BLEU is a matter of smoothing.
     """
-    _check(translations, references)
+    _lists(translations, references)
     chrf = _metrics()[1]
     pairs = zip(translations, references, strict=True)
     return [chrf.sentence_score(translation, [reference]).score for translation, reference in pairs]
@@ -116,19 +122,32 @@ def bleu_counts(translations: Sequence[str], references: Sequence[str]) -> list[
         For each sentence ten counts: tokens of the translation, tokens of the reference, n-grams in
         common for n = 1 to 4 (clipped), n-grams of the translation for n = 1 to 4.
     """
-    from sacrebleu.metrics import BLEU
-
-    _check(translations, references)
-    metric = BLEU(force=True, effective_order=True)
-    scores = (
-        metric.sentence_score(translation, [reference])
-        for translation, reference in zip(translations, references, strict=True)
-    )
-    return [[s.sys_len, s.ref_len, *map(int, s.counts), *map(int, s.totals)] for s in scores]
+    return [
+        [s.sys_len, s.ref_len, *map(int, s.counts), *map(int, s.totals)]
+        for s in _each(translations, references)
+    ]
 
 
-def compare(
-    systems: Mapping[str, Sequence[str]], references: Sequence[str], *, n_resamples: int = 1000
+def sentence_bleu(translations: Sequence[str], references: Sequence[str]) -> list[float]:
+    """The BLEU of each sentence alone, 0 to 100, as sacreBLEU smooths it.
+
+    The first precision of zero counts as half a match, the next as a quarter, and so on; lengths of
+    n-grams that the translation is too short for are left out. `sentence_chrf` needs no such rule.
+    """
+    return [float(s.score) for s in _each(translations, references)]
+
+
+def bleu_tokens(text: str) -> list[str]:
+    """The words and marks that BLEU counts: sacreBLEU's tokenisation 13a."""
+    tokens: str = _metrics()[0].tokenizer(text.rstrip())
+    return tokens.split()
+
+
+def paired_bootstrap(
+    systems: Mapping[str, Sequence[str]],
+    references: Sequence[str],
+    *others: Sequence[str],
+    n_resamples: int = 1000,
 ) -> dict[str, dict[str, Interval]]:
     """Paired bootstrap resampling (Koehn 2004), by sacreBLEU's own test.
 
@@ -137,6 +156,7 @@ def compare(
 
     Args:
         systems: name -> its translations; all others are compared with the first.
+        references, others: as `score` takes them.
         n_resamples: how many test sets to draw.
 
     Returns:
@@ -150,10 +170,10 @@ def compare(
     if not systems:
         raise ValueError("there is no system to score; give at least one")
     for translations in systems.values():
-        _check(translations, references)
+        every = _lists(translations, references, *others)
     named: list[tuple[str, Sequence[str]]] = [(name, list(t)) for name, t in systems.items()]
     metrics = dict(zip(("bleu", "chrf"), _metrics(), strict=True))
-    test = PairedTest(named, metrics, [list(references)], test_type="bs", n_samples=n_resamples)
+    test = PairedTest(named, metrics, every, test_type="bs", n_samples=n_resamples)
     outcome: Any = test()
     signatures, results = outcome
     # sacreBLEU calls the metrics by names of its own, in the order in which it was given them.
@@ -182,6 +202,16 @@ def _p_value(result: Any, first: Any) -> float:
     return 1.0 if same else float(result.p_value)
 
 
+def _each(translations: Sequence[str], references: Sequence[str]) -> list[Any]:
+    """What sacreBLEU finds in each sentence alone."""
+    from sacrebleu.metrics import BLEU
+
+    _lists(translations, references)
+    metric = BLEU(force=True, effective_order=True)
+    pairs = zip(translations, references, strict=True)
+    return [metric.sentence_score(translation, [reference]) for translation, reference in pairs]
+
+
 def _metrics() -> tuple[Any, Any]:
     """BLEU and chrF with sacreBLEU's defaults."""
     from sacrebleu.metrics import BLEU, CHRF
@@ -190,9 +220,12 @@ def _metrics() -> tuple[Any, Any]:
     return BLEU(force=True), CHRF()
 
 
-def _check(translations: Sequence[str], references: Sequence[str]) -> None:
-    if not references or len(translations) != len(references):
-        raise ValueError(
-            f"{len(translations)} translations and {len(references)} references; "
-            "give as many of both, and at least one"
-        )
+def _lists(translations: Sequence[str], *references: Sequence[str]) -> list[list[str]]:
+    """The references as sacreBLEU takes them, as many in each list as there are translations."""
+    for each in references:
+        if not each or len(translations) != len(each):
+            raise ValueError(
+                f"{len(translations)} translations and {len(each)} references; "
+                "give as many of both, and at least one"
+            )
+    return [list(each) for each in references]

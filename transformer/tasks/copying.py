@@ -18,7 +18,7 @@ def copy_task(
     symbols: CopyTask | None = None,
 ) -> Task:
     """Copy random symbols, ten out of ten by default: 600 steps, seconds on a CPU."""
-    RECIPE.check(model, training)
+    recipe = RECIPE.overridden(model, training)
     symbols = symbols or CopyTask()
     seed = (training or {}).get("seed", 0)
     return build_task(
@@ -26,9 +26,7 @@ def copy_task(
         _digits(symbols),
         symbols.pairs(40_000, seed),
         copy_splits(seed, symbols),
-        RECIPE,
-        model_settings=model,
-        training_settings=training,
+        recipe,
     )
 
 

@@ -16,7 +16,7 @@ from transformer.data.sources import fetch_talks
 from transformer.tasks.task import Recipe, Settings, Task, TaskKind, build_task
 from transformer.text import BPETokenizer
 
-# Recipes, chosen by how much there is to learn from; the chapter "Translating talks" has their
+# Recipes, chosen by how much there is to learn from; the chapter "Your own translator" has their
 # reasons. Large: fairseq's for IWSLT14, its rate of 5e-4 after 4,000 steps written as a factor.
 LARGE = Recipe(
     vocab_size=10_000,
@@ -33,20 +33,10 @@ SMALL = Recipe(
 )
 
 
-def _check_settings(model: Settings | None, training: Settings | None) -> None:
-    """Before the corpus says which recipe it is."""
-    for recipe in (SMALL, LARGE):
-        recipe.check(model, training)
-
-
 def _corpus_task(
-    name: str,
-    corpus: Corpus,
-    vocab_size: int | None,
-    model: Settings | None,
-    training: Settings | None,
+    name: str, corpus: Corpus, vocab_size: int | None, small: Recipe, large: Recipe
 ) -> Task:
-    recipe = SMALL if corpus.is_small else LARGE
+    recipe = small if corpus.is_small else large
     texts = [*corpus.train.source, *corpus.train.target]
     tokenizer = BPETokenizer.train(texts, vocab_size or recipe.vocab_size)
     return build_task(
@@ -55,8 +45,6 @@ def _corpus_task(
         corpus.train,
         corpus.splits,
         recipe,
-        model_settings=model,
-        training_settings=training,
         metadata={**corpus.metadata, "vocab_size": tokenizer.vocab_size},
     )
 
@@ -86,11 +74,11 @@ def iwslt_task(
         vocab_size: how many subwords; the recipe's unless given.
         model, training: settings that replace those of the recipe.
     """
-    _check_settings(model, training)
+    small, large = (recipe.overridden(model, training) for recipe in (SMALL, LARGE))
     corpus = iwslt_corpus(campaign, data_path, source=source, target=target, test_sets=test_sets)
     if also_path is not None:
         corpus = with_more(corpus, also_path)
-    return _corpus_task(campaign, corpus, vocab_size, model, training)
+    return _corpus_task(campaign, corpus, vocab_size, small, large)
 
 
 def text_task(
@@ -114,11 +102,11 @@ def text_task(
         vocab_size: how many subwords; the recipe's unless given.
         model, training: settings that replace those of the recipe.
     """
-    _check_settings(model, training)
+    small, large = (recipe.overridden(model, training) for recipe in (SMALL, LARGE))
     corpus = text_corpus(data_path, source=source, target=target)
     if also_path is not None:
         corpus = with_more(corpus, also_path)
-    return _corpus_task("text", corpus, vocab_size, model, training)
+    return _corpus_task("text", corpus, vocab_size, small, large)
 
 
 def _campaign(name: str, expect: str) -> TaskKind:

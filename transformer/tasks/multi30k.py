@@ -34,7 +34,7 @@ def multi30k_task(
         target: the language to translate into, as files are named; en.
         model, training: settings that replace those of the recipe.
     """
-    RECIPE.check(model, training)
+    recipe = RECIPE.overridden(model, training)
     corpus = load_multi30k(data_path, source=source, target=target)
     tokenizer = BPETokenizer.train([*corpus.train.source, *corpus.train.target], vocab_size)
     return build_task(
@@ -42,9 +42,7 @@ def multi30k_task(
         tokenizer,
         corpus.train,
         corpus.splits,
-        RECIPE,
-        model_settings=model,
-        training_settings=training,
+        recipe,
         metadata={"source": source, "target": target, "train_pairs": len(corpus.train)},
     )
 

@@ -35,7 +35,7 @@ def parsing_task(
     Raises:
         ValueError: there are no so many trees.
     """
-    RECIPE.check(model, training)
+    recipe = RECIPE.overridden(model, training)
     if not 1 <= trees <= TREES:
         raise ValueError(f"trees ({trees}) must be at least 1 and at most {TREES:,}")
     bank = bank or toy_treebank(TREES)
@@ -45,9 +45,7 @@ def parsing_task(
         tokenizer,
         as_text(bank.train[:trees]),
         parsing_splits(bank),
-        RECIPE,
-        model_settings=model,
-        training_settings=training,
+        recipe,
         judge=bracketing,
     )
 

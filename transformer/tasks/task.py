@@ -2,20 +2,20 @@
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import torch
 
-from transformer.batching import TokenPair, token_batches
 from transformer.config import TransformerConfig
 from transformer.data.parallel import ParallelText
 from transformer.evaluation import score
 from transformer.model import Transformer
 from transformer.tasks.start import Start
 from transformer.text import Tokenizer
+from transformer.text.batching import TokenPair, TokenPairs, token_batches
 from transformer.training import TrainingConfig, validation_loss
 from transformer.translation import Translator
 from transformer.weights import parameter_shapes
@@ -55,7 +55,7 @@ class Task:
     Attributes:
         name: what `train` calls it: "copy", "toy", "multi30k", "iwslt16", ...
         tokenizer: one for both sides.
-        pairs: the training pairs as token ids.
+        pairs: the training pairs as token ids: tables of them, as `build_task` makes it.
         splits: the texts to be judged by; the first is looked at during training.
         config: the model's settings.
         training: the training's settings.
@@ -66,7 +66,7 @@ class Task:
 
     name: str
     tokenizer: Tokenizer
-    pairs: list[TokenPair]
+    pairs: Sequence[TokenPair]
     splits: Splits
     config: TransformerConfig
     training: TrainingConfig
@@ -86,8 +86,8 @@ class Task:
     @property
     def example(self) -> str:
         """A short sentence of the training text, as the model reads it."""
-        ids = min(([*source] for source, _ in self.pairs[:50]), key=len, default=[])
-        return self.tokenizer.decode(ids)
+        ids = min((source for source, _ in self.pairs[:50]), key=len, default=())
+        return self.tokenizer.decode([int(token) for token in ids])
 
     def about_data(self) -> Iterator[str]:
         """What there is to say about the data before training, a line each."""
@@ -126,8 +126,8 @@ class Task:
         split = split or next(iter(self.splits))
         text = chosen_split(self.splits, split)
         sources, references = text.source[:n_sentences], text.target[:n_sentences]
-        pairs = encode(self.tokenizer, ParallelText(sources, references))
-        pairs = [pair for pair in pairs if max(map(len, pair)) < self.config.max_len]
+        every = encode(self.tokenizer, ParallelText(sources, references))
+        pairs = [pair for pair in every if max(map(len, pair)) < self.config.max_len]
 
         def evaluate(model: Transformer) -> dict[str, Any]:
             outputs = Translator(model, self.tokenizer).translate(sources)
@@ -152,19 +152,22 @@ class Recipe:
     training: Settings
     vocab_size: int = 0
 
-    def check(self, model: Settings | None, training: Settings | None) -> None:
-        """Refuse settings in the recipe's place before any data are read or made for them.
+    def overridden(self, model: Settings | None, training: Settings | None) -> "Recipe":
+        """The recipe with some settings replaced, refused before any data are read for them.
 
         Raises:
             ValueError: a setting is none, or does not go with the others.
         """
-        TransformerConfig.tiny(src_vocab_size=ANY_SIZE, **{**self.model, **(model or {})})
+        chosen = {**self.model, **(model or {})}
+        TransformerConfig.tiny(src_vocab_size=ANY_SIZE, **chosen)
         settings = _chosen(self.training, training or {})
-        if (epochs := settings.pop("epochs", None)) is not None:
+        tried = dict(settings)
+        if (epochs := tried.pop("epochs", None)) is not None:
             if not 0 < epochs < math.inf:
                 raise ValueError(f"epochs ({epochs}) must be more than 0 and finite")
-            settings = {"evaluate_every": 1, **settings, "steps": 1}  # as many as there are batches
-        TrainingConfig(**settings)
+            tried = {"evaluate_every": 1, **tried, "steps": 1}  # as many as there are batches
+        TrainingConfig(**tried)
+        return replace(self, model=chosen, training=settings)
 
 
 @dataclass(frozen=True)
@@ -181,6 +184,8 @@ class TaskKind:
         fetch: downloads the data into a folder (None: the user's cache) and returns what `--data`
             takes; None where there is nothing to download.
         judge: says how good a run's outputs are; the same one that its task has.
+        asking: tells a model of several languages which one to translate sentences into: from the
+            language and the sentences what it reads. None where there is one direction.
     """
 
     build: Callable[..., Task]
@@ -189,6 +194,7 @@ class TaskKind:
     level: int
     fetch: Callable[[Path | None], Path] | None = None
     judge: Judge = as_translations
+    asking: Callable[[str, Sequence[str]], list[str]] | None = None
 
 
 def require_memory(config: TransformerConfig) -> None:
@@ -227,32 +233,22 @@ def chosen_split(splits: Mapping[str, ParallelText], name: str) -> ParallelText:
 def build_task(
     name: str,
     tokenizer: Tokenizer,
-    train: ParallelText | Sequence[TokenPair],
+    train: ParallelText | Iterable[TokenPair],
     splits: Splits,
     recipe: Recipe,
     *,
-    model_settings: Settings | None = None,
-    training_settings: Settings | None = None,
     metadata: dict[str, Any] | None = None,
     judge: Judge = as_translations,
 ) -> Task:
-    """A task, its training pairs encoded where they are text.
-
-    `model_settings` and `training_settings` override the recipe's.
-
-    Raises:
-        ValueError: a setting is none, or does not go with the others.
-    """
-    recipe.check(model_settings, training_settings)
-    pairs = encode(tokenizer, train) if isinstance(train, ParallelText) else list(train)
-    settings = {**recipe.model, **(model_settings or {})}
+    """A task, its training pairs encoded where they are text."""
+    pairs = TokenPairs.of(encode(tokenizer, train) if isinstance(train, ParallelText) else train)
     return Task(
         name=name,
         tokenizer=tokenizer,
         pairs=pairs,
         splits=splits,
-        config=TransformerConfig.tiny(src_vocab_size=tokenizer.vocab_size, **settings),
-        training=_training_config(pairs, _chosen(recipe.training, training_settings or {})),
+        config=TransformerConfig.tiny(src_vocab_size=tokenizer.vocab_size, **recipe.model),
+        training=_training_config(pairs, _chosen(recipe.training, {})),
         metadata=metadata or {},
         judge=judge,
     )
@@ -267,7 +263,7 @@ def _chosen(recipe: Settings, overrides: Settings) -> dict[str, Any]:
     return {"label_smoothing": 0.1, "log_every": 50, **settings, **overrides}
 
 
-def _training_config(pairs: list[TokenPair], settings: dict[str, Any]) -> TrainingConfig:
+def _training_config(pairs: TokenPairs, settings: dict[str, Any]) -> TrainingConfig:
     """Settings that have been checked; epochs become steps."""
     if (epochs := settings.pop("epochs", None)) is not None:
         n_batches = sum(1 for _ in token_batches(pairs, settings["max_tokens"], seed=0))
@@ -277,9 +273,7 @@ def _training_config(pairs: list[TokenPair], settings: dict[str, Any]) -> Traini
     return TrainingConfig(**settings)
 
 
-def encode(tokenizer: Tokenizer, text: ParallelText) -> list[TokenPair]:
-    """The sentence pairs as token ids."""
-    return [
-        (tokenizer.encode(source), tokenizer.encode(target))
-        for source, target in zip(text.source, text.target, strict=True)
-    ]
+def encode(tokenizer: Tokenizer, text: ParallelText) -> Iterator[TokenPair]:
+    """The sentence pairs as token ids, one after the other."""
+    for source, target in zip(text.source, text.target, strict=True):
+        yield tokenizer.encode(source), tokenizer.encode(target)

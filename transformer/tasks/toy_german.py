@@ -28,18 +28,16 @@ def toy_german_task(
         model, training: settings that replace those of the recipe.
         corpus: what to learn from; when None, TOY_PAIRS sentences, made in about half a minute.
     """
-    RECIPE.check(model, training)
+    recipe = RECIPE.overridden(model, training)
     german, english = vocabulary()
     tokenizer = WordTokenizer([*german, *english])
     corpus = corpus or toy_german(n_train=TOY_PAIRS)
     return build_task(
         "toy",
         tokenizer,
-        [(tokenizer.ids(pair.source), tokenizer.ids(pair.target)) for pair in corpus.train],
+        ((tokenizer.ids(pair.source), tokenizer.ids(pair.target)) for pair in corpus.train),
         toy_german_splits(corpus),
-        RECIPE,
-        model_settings=model,
-        training_settings=training,
+        recipe,
     )
 
 

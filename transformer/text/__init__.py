@@ -18,6 +18,7 @@ from transformer.text.tokenizers import (
     WordTokenizer,
     load_tokenizer,
     save_tokenizer,
+    unknown_words,
 )
 
 __all__ = [
@@ -36,4 +37,5 @@ __all__ = [
     "WordTokenizer",
     "load_tokenizer",
     "save_tokenizer",
+    "unknown_words",
 ]

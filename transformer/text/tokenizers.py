@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from transformer.files import FileError, read_limited, write_atomically
+from transformer.support.files import FileError, read_limited, write_atomically
 from transformer.text.bpe import SPACE
 from transformer.text.specials import SPECIALS, UNK_ID
 
@@ -76,6 +76,14 @@ class WordTokenizer:
     def from_json(cls, text: str) -> "WordTokenizer":
         """What `to_json` gave."""
         return cls(json.loads(text)["words"])
+
+
+def unknown_words(tokenizer: Any, texts: Iterable[str]) -> list[str]:
+    """The words that become <unk>, each once; none of a tokenizer that spells what it has not."""
+    if not isinstance(tokenizer, WordTokenizer):
+        return []
+    words = dict.fromkeys(word for text in texts for word in text.split())
+    return [word for word in words if tokenizer.ids([word]) == [UNK_ID]]
 
 
 class BPETokenizer:

@@ -89,10 +89,10 @@ def read_tree(tokens: Iterable[str], words: Sequence[str]) -> Reading:
     well_formed = well_formed and len(stack) == 1 and taken == len(words)
     while len(stack) > 1:
         close()
-    found = [*stack[0][1], *words[taken:]]
-    if len(found) == 1 and isinstance(found[0], Tree):
-        return Reading(found[0], well_formed)
-    return Reading(Tree(TOP, tuple(found)), False)
+    children = [*stack[0][1], *words[taken:]]
+    if len(children) == 1 and isinstance(children[0], Tree):
+        return Reading(children[0], well_formed)
+    return Reading(Tree(TOP, tuple(children)), False)
 
 
 def spans(tree: Tree[str], without: frozenset[str] = frozenset()) -> list[Span]:
@@ -101,17 +101,17 @@ def spans(tree: Tree[str], without: frozenset[str] = frozenset()) -> list[Span]:
     Args:
         without: words that are not counted, such as marks; nor is what is made of them only.
     """
-    found: list[Span] = []
+    spans_so_far: list[Span] = []
 
     def walk(part: str | Tree[str], start: int) -> int:
         if not isinstance(part, Tree):
             return start + (part not in without)
-        position, end = len(found), start
+        position, end = len(spans_so_far), start
         for inner in part.parts:
             end = walk(inner, end)
         if part.label != TOP and end > start:
-            found.insert(position, Span(part.label, start, end))
+            spans_so_far.insert(position, Span(part.label, start, end))
         return end
 
     walk(tree, 0)
-    return found
+    return spans_so_far

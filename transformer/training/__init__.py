@@ -1,6 +1,6 @@
 """Batches, loss, schedule and the training loop (section 5)."""
 
-from transformer.batching import Batch, make_batch, padding_share, token_batches
+from transformer.text.batching import Batch, make_batch, padding_share, token_batches
 from transformer.training.loop import Trainer
 from transformer.training.loss import (
     label_smoothing_loss,

@@ -66,10 +66,10 @@ def _in_words(loss: Points, valid: Points, bleu: Points) -> str:
 
 
 def _points(metrics: Sequence[dict[str, Any]], key: str) -> Points:
-    found = [(float(entry["step"]), float(entry[key])) for entry in metrics if key in entry]
-    found = [point for point in found if math.isfinite(point[1])]
-    stride = max(1, math.ceil(len(found) / MOST_POINTS))
-    return found[::-stride][::-1]  # the last one always
+    points = [(float(entry["step"]), float(entry[key])) for entry in metrics if key in entry]
+    points = [point for point in points if math.isfinite(point[1])]
+    stride = max(1, math.ceil(len(points) / MOST_POINTS))
+    return points[::-stride][::-1]  # the last one always
 
 
 def _round_limits(low: float, high: float) -> tuple[float, float]:

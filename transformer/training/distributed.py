@@ -17,7 +17,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from transformer.devices import rng_state, set_rng_state
+from transformer.support.devices import rng_state, set_rng_state
 
 T = TypeVar("T")
 
@@ -141,7 +141,7 @@ class Workers:
         return torch.stack(rows)
 
     def barrier(self) -> None:
-        """Until all are here."""
+        """Wait until all processes have come here."""
         if self._patient is not None:
             dist.barrier(group=self._patient)
 

@@ -37,3 +37,24 @@ def chosen_compile(config: TrainingConfig, device: torch.device) -> bool:
     if device.type != "cuda" or config.steps < WORTH_COMPILING or not find_spec("triton"):
         return False
     return torch.cuda.get_device_capability(device) >= TENSOR_CORES
+
+
+# The instructions for products of bfloat16, as torch names them: of x86, of ARM.
+BF16_UNITS = ("avx512_bf16", "amx_bf16", "avx_ne_convert", "bf16", "sve_bf16")
+SLOW_BF16 = (
+    "This CPU has no bfloat16 units: with precision bf16 a step can take 80 times as long as in "
+    "float32. Leave the precision out, or choose float32."
+)
+
+
+def warning_of(precision: Precision, device: torch.device) -> str | None:
+    """What to say before a run whose precision the device only emulates; None where all is well.
+
+    None also where torch does not say what the CPU has, as its older versions do not.
+    """
+    if precision != "bf16" or device.type != "cpu":
+        return None
+    ask = getattr(torch.cpu, "get_capabilities", None)
+    units = ask() if ask is not None else {}
+    known = [units[name] for name in BF16_UNITS if name in units]
+    return SLOW_BF16 if known and not any(known) else None

@@ -11,7 +11,14 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 
-from transformer.batching import Batch, TokenPair, TokenPairs, TokenTable, make_batch, token_batches
+from transformer.text.batching import (
+    Batch,
+    TokenPair,
+    TokenPairs,
+    TokenTable,
+    make_batch,
+    token_batches,
+)
 from transformer.training.distributed import Workers
 from transformer.training.settings import TrainingConfig
 from transformer.training.state import require_same
@@ -46,7 +53,7 @@ class BatchLoader:
         *,
         compiled: bool = False,
     ) -> None:
-        self.pairs = TokenPairs(pairs)
+        self.pairs = TokenPairs.of(pairs)
         self.config, self.marks, self.workers = config, marks, workers
         self.pinned = device.type == "cuda"
         # Compiled for CUDA, attention's kernels want the rows of a mask to begin at addresses that

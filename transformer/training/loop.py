@@ -10,16 +10,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.batching import Batch, TokenPair
 from transformer.config import TransformerConfig
-from transformer.devices import enough_memory, memory_for_model, rng_restored, use_device
-from transformer.model import Transformer
-from transformer.runtime import pick_device
-from transformer.seq2seq import EncoderDecoder
+from transformer.model import EncoderDecoder, Transformer
+from transformer.support.devices import (
+    enough_memory,
+    memory_for_model,
+    pick_device,
+    rng_restored,
+    use_device,
+)
 from transformer.text import BOS_ID, EOS_ID
+from transformer.text.batching import Batch, TokenPair
 from transformer.training import stopping
 from transformer.training.distributed import Workers, own_device
-from transformer.training.hardware import DTYPES, chosen_compile, chosen_precision
+from transformer.training.hardware import DTYPES, chosen_compile, chosen_precision, warning_of
 from transformer.training.loader import BatchLoader
 from transformer.training.loss import ModelWithLoss
 from transformer.training.progress import progress
@@ -88,7 +92,6 @@ class Trainer:
         use_device(self.device)
         self.precision = chosen_precision(config, self.device)
         self.compiled = chosen_compile(config, self.device)
-        self.pairs = pairs
         self.marks = {"bos_id": bos_id, "eos_id": eos_id, "pad_id": model.config.pad_id}
         self.loader = BatchLoader(
             pairs, config, self.marks, self.workers, self.device, compiled=self.compiled
@@ -131,11 +134,13 @@ class Trainer:
         bar = progress(self.config.steps, self.step, self.show_progress)
         if not self.step:  # a resumed run has its random numbers from the checkpoint
             self.workers.seed(self.config.seed)
+        if self.workers.first and (warning := warning_of(self.precision, self.device)):
+            print(warning, flush=True)
         self.model.train()
         self.recorder.start()
         self._last_kept = time.monotonic()
         try:
-            with closing(iter(self.loader)) as batches, enough_memory(self._too_large()):
+            with closing(iter(self.loader)) as batches, enough_memory(self._memory_message()):
                 while not self._finished:
                     self._advance(next(batches))
                     bar.update(self.recorder.line(), self.recorder.entries)
@@ -152,7 +157,7 @@ class Trainer:
     def _finished(self) -> bool:
         return self.step >= self.config.steps or stopping.out_of_patience(self.metrics, self.config)
 
-    def _too_large(self) -> str:
+    def _memory_message(self) -> str:
         """What to do where a step does not fit into the memory."""
         n, parts = self.config.max_tokens, self.config.accumulate
         return (
@@ -164,7 +169,7 @@ class Trainer:
         )
 
     def _advance(self, batches: list[Batch]) -> None:
-        """One step, and what is due after it."""
+        """A step of training, then logging, evaluation and a checkpoint where one is due."""
         config, recorder = self.config, self.recorder
         recorder.add(*self._update(batches))
         evaluating = self._due(config.evaluate_every)

@@ -9,10 +9,10 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from transformer.batching import TokenPair, make_batch, token_batches
-from transformer.ensemble import Searchable
-from transformer.seq2seq import EncoderDecoder
+from transformer.decoding.ensemble import Searchable
+from transformer.model import EncoderDecoder
 from transformer.text import BOS_ID, EOS_ID
+from transformer.text.batching import TokenPair, make_batch, token_batches
 
 # The logits of 25,000 tokens and a vocabulary of 37,000 are 3.7 GB in float32, and the loss holds
 # four such tensors: logits, their logarithms, and the gradients of both. Of so many numbers at

@@ -1,4 +1,4 @@
-"""How training stands: a line by tqdm in a terminal, a line and live curves in a notebook."""
+"""How training stands: a bar in a terminal, lines in a file, and live curves in a notebook."""
 
 import html
 import sys
@@ -21,7 +21,9 @@ def progress(total: int, start: int = 0, show: bool = True) -> "Progress":
     """A progress line for `total` steps, of the kind that fits the place."""
     if not show:
         return Progress(total, start)
-    return NotebookProgress(total, start) if _in_notebook() else TerminalProgress(total, start)
+    if _in_notebook():
+        return NotebookProgress(total, start)
+    return (TerminalProgress if sys.stderr.isatty() else LoggedProgress)(total, start)
 
 
 class Progress:
@@ -56,6 +58,17 @@ class TerminalProgress(Progress):
     @override
     def close(self) -> None:
         self.bar.close()
+
+
+class LoggedProgress(Progress):
+    """A line on standard error for each entry of the log: for files and pipes, which keep a bar."""
+
+    @override
+    def update(self, numbers: str, metrics: Metrics = ()) -> None:
+        super().update(numbers, metrics)
+        if metrics and metrics[-1].get("step") == self.step:
+            line = f"step {self.step:,} of {self.total:,}: {numbers}"  # a pipe may be plain ASCII
+            print(line, file=sys.stderr, flush=True)
 
 
 class NotebookProgress(Progress):

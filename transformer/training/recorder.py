@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from transformer.files import own_folder, write_atomically
+from transformer.support.files import TransformerError, own_folder, write_atomically
 from transformer.training.settings import TrainingConfig
 
 Metrics = dict[str, Any]
@@ -23,7 +23,7 @@ WITHOUT_LIBRARY = (
 )
 
 
-class TrainingError(Exception):
+class TrainingError(TransformerError):
     """Training cannot go on; the message says why and what to try."""
 
 
@@ -71,7 +71,7 @@ class Recorder:
         return loss
 
     def report(self, step: int, epoch: float, loss: float, rate: float) -> None:
-        """A new entry."""
+        """Write a new entry."""
         self.seconds += self._took
         entry = {
             "step": step,
@@ -85,7 +85,7 @@ class Recorder:
         self.extend(entry)
 
     def extend(self, numbers: Metrics) -> None:
-        """More numbers for the last entry."""
+        """Add numbers to the last entry."""
         self.entries[-1].update(numbers)
         if self.run_dir is None:
             return
@@ -107,7 +107,7 @@ class Recorder:
         return {"seconds": self.seconds, "metrics": self.entries}
 
     def load_state_dict(self, state: Metrics) -> None:
-        """Report on from there."""
+        """Go on from what has been reported so far."""
         self.seconds, self.entries = state["seconds"], [*state["metrics"]]
 
     def line(self) -> str:

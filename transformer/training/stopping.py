@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from transformer.files import own_folder, write_atomically
-from transformer.seq2seq import EncoderDecoder
+from transformer.model import EncoderDecoder
+from transformer.support.files import own_folder, write_atomically
 from transformer.training.distributed import Workers
 from transformer.training.settings import TrainingConfig
 from transformer.weights import save_model

@@ -23,19 +23,25 @@
   const GAIN = 1.15; // by which another arrangement has to be better
   const STEPS = 9; // of halving: a hundredth is left
 
+  // Of a part of a widget, what is cut only if it is enlarged too far
+  const SIDEWAYS = ".tfw-scroll:not([data-wide]), .tfw > :not([data-picture])";
+
   /** Lines of code stay whole. @param {HTMLElement} stage @param {HTMLElement} shown @param {number} zoom */
   function fits(stage, shown, zoom) {
     shown.style.zoom = String(zoom);
     const width = `${stage.clientWidth / zoom}px`;
     if (shown.querySelector(".widget-place")) shown.style.width = width;
     else if (shown.querySelector("img, table") && !shown.querySelector("pre")) shown.style.maxWidth = width;
+    const boxes = stage.matches(".with-one-part") ? [...shown.querySelectorAll(SIDEWAYS)] : [];
+    if (boxes.some((box) => box.scrollWidth > box.clientWidth)) return false;
     return stage.scrollHeight <= stage.clientHeight && stage.scrollWidth <= stage.clientWidth;
   }
 
   /** The largest zoom at which a stage needs no scrolling. @param {HTMLElement} stage */
   function fit(stage) {
     const shown = /** @type {HTMLElement} */ (stage.firstElementChild);
-    const most = shown.querySelector("pre, table, .widget-place") ? 1.6 : LARGEST;
+    const limited = shown.querySelector("pre, table, .widget-place") && !stage.matches(".with-one-part");
+    const most = limited ? 1.6 : LARGEST;
     let low = SMALLEST;
     let high = most;
     if (fits(stage, shown, most)) return most;
@@ -182,6 +188,11 @@
   addEventListener("keydown", (event) => {
     const target = /** @type {HTMLElement} */ (event.target);
     if (!target.closest?.(".widget-place")) return;
+    const typed = target.matches("textarea, select, input:not([type=range], [type=checkbox], [type=radio])");
+    if (event.key.toLowerCase() === "m" && !typed && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      magnify();
+      return;
+    }
     const turn = { PageDown: () => deck.next(), PageUp: () => deck.prev(), Escape: () => {} }[event.key];
     if (!turn) return;
     event.preventDefault();
@@ -241,11 +252,103 @@
     return opened;
   };
 
+  const PICTURE = "svg, canvas, table, .tfw-heatmap";
+  const HANDLE = ".tfw-control, .tfw-steps";
+
+  /** The handles that were used last, the latest one first. @type {Element[]} */
+  let used = [];
+  for (const event of ["focusin", "input"]) {
+    addEventListener(event, ({ target }) => {
+      const handle = /** @type {Element} */ (target).closest?.(HANDLE);
+      if (handle?.closest(".slide-stage:not(.with-one-part)")) {
+        used = [handle, ...used.filter((other) => other !== handle && other.isConnected)];
+      }
+    });
+  }
+
+  /**
+   * The pictures and tables of a widget; of some in a grid each by itself.
+   * @param {Element} box @returns {Element[]}
+   */
+  function pictures(box) {
+    return [...box.children].flatMap((part) => {
+      const shows = part.matches(PICTURE) || part.querySelector(PICTURE);
+      if (!shows || part.matches("details") || !part.checkVisibility()) return [];
+      const inner = getComputedStyle(part).display === "grid" ? pictures(part) : [];
+      return inner.length > 1 ? inner : [part];
+    });
+  }
+
+  /** Takes away what stands beside what is kept. @param {Element} box @param {Element[]} kept */
+  function clear(box, kept) {
+    for (const part of /** @type {HTMLElement[]} */ ([...box.children])) {
+      if (kept.includes(part)) continue;
+      if (kept.some((one) => part.contains(one))) clear(part, kept);
+      else part.dataset.away = "";
+    }
+  }
+
+  /** All of a widget. @param {Element} stage */
+  function restore(stage) {
+    stage.classList.remove("with-one-part", "part-beside");
+    for (const mark of ["data-away", "data-picture", "data-wide"]) {
+      for (const part of stage.querySelectorAll(`[${mark}]`)) part.removeAttribute(mark);
+    }
+  }
+
+  /**
+   * The next picture of a widget fills the slide, with the two handles that were used last (before that, with
+   * its first slider) and the sentence that says what happens; after the last one the whole again. False where
+   * a widget cannot be taken apart.
+   * @param {HTMLElement} stage @param {HTMLElement} shown @param {Element} widget
+   */
+  function onePart(stage, shown, widget) {
+    const before = Number(shown.dataset.part ?? 0);
+    restore(stage);
+    const parts = pictures(widget);
+    if (!parts.length || getComputedStyle(widget).display === "grid") return false;
+    const next = (before + 1) % (parts.length + 1);
+    if (before) arrange(/** @type {HTMLElement} */ (stage.closest("section")));
+    shown.dataset.part = String(next);
+    stage.classList.toggle("with-one-part", next > 0);
+    if (!next) return true;
+    const picture = parts[next - 1];
+    const handles = [...widget.querySelectorAll(HANDLE)]
+      .filter((handle) => handle.checkVisibility() && !handle.closest("details"));
+    for (const box of widget.querySelectorAll(".tfw-scroll")) {
+      box.toggleAttribute("data-wide", box.scrollWidth > box.clientWidth);
+    }
+    const last = used.filter((one) => handles.includes(one)).slice(0, 2);
+    if (!last.length) last.push(...handles.filter((one) => one.querySelector("input[type=range]")).slice(0, 1));
+    const said = picture.querySelector("[role=status]") ? [] :
+      [...widget.querySelectorAll(":scope > [role=status]")].slice(-1);
+    shown.classList.remove("in-columns");
+    clear(widget, [picture, ...said, ...last]);
+    for (const part of widget.children) part.toggleAttribute("data-picture", part.contains(picture));
+    const ways = [() => stage.classList.toggle("part-beside")];
+    // A chart, and what scrolls sideways, would lose in a column what their letters gain.
+    const broad = ".tfw-chart, [data-wide]";
+    if (!picture.matches(broad) && !picture.querySelector(broad)) ways.push(() => shown.classList.toggle("in-columns"));
+    let most = fit(stage);
+    let best = () => {};
+    for (const arranged of ways) {
+      arranged();
+      const zoom = fit(stage);
+      arranged();
+      if (zoom > GAIN * most) [most, best] = [zoom, arranged];
+    }
+    best();
+    fit(stage);
+    return true;
+  }
+
   /** The next part of what is shown at twice its size; after the last one the whole again. */
   function magnify() {
     const stage = deck.getCurrentSlide().querySelector(".slide-stage");
     const shown = /** @type {HTMLElement | undefined} */ (stage?.firstElementChild);
     if (!shown?.childElementCount || stage.classList.contains("in-parts")) return;
+    const widget = shown.querySelector(".widget-place .tfw");
+    if (widget && onePart(stage, shown, widget)) return;
     shown.style.transform = "";
     const box = shown.getBoundingClientRect();
     const room = stage.getBoundingClientRect();
@@ -262,8 +365,9 @@
 
   /** Whoever leaves a slide finds it whole again. */
   function shrink() {
-    for (const stage of document.querySelectorAll(".slide-stage.magnified")) {
+    for (const stage of document.querySelectorAll(".slide-stage:is(.magnified, .with-one-part)")) {
       const shown = /** @type {HTMLElement} */ (stage.firstElementChild);
+      restore(stage);
       stage.classList.remove("magnified");
       shown.style.transform = shown.style.transformOrigin = "";
       delete shown.dataset.part;
@@ -273,8 +377,9 @@
   function start() {
     deck.addKeyBinding({ keyCode: 77, key: "M", description: "Magnify, part by part" }, magnify);
     deck.configure({
+      // A key from the speaker's window comes without a target.
       keyboardCondition: (/** @type {KeyboardEvent} */ event) =>
-        !(/** @type {Element} */ (event.target).closest?.(".widget-place, .slide-stage:focus")),
+        !(/** @type {Element | null} */ (event.target)?.closest?.(".widget-place, .slide-stage:focus")),
     });
     settle(deck.getCurrentSlide());
   }

@@ -186,13 +186,13 @@ def _verb(clause: Clause, subject: Phrase, *, needs_do: bool) -> tuple[list[Word
 
 def _theme_and_particle(clause: Clause, theme: Phrase | None) -> list[Part]:
     """The direct object and a particle: looks for him, picks up the letter, picks him up."""
-    found: list[Part] = [phrase(theme, subject=False)] if theme is not None else []
+    parts: list[Part] = [phrase(theme, subject=False)] if theme is not None else []
     if not clause.verb.english_particle:
-        return found
+        return parts
     unit = (clause, "particle") if clause.verb.prefix else (clause, "verb")
     particle: Word = (clause.verb.english_particle, (unit,))
     if not clause.verb.particle_moves:
-        return [Tree("PP", (particle, *found))]
+        return [Tree("PP", (particle, *parts))]
     if isinstance(theme, PronounPhrase):
-        return [*found, Tree("PRT", (particle,))]
-    return [Tree("PRT", (particle,)), *found]
+        return [*parts, Tree("PRT", (particle,))]
+    return [Tree("PRT", (particle,)), *parts]

@@ -326,7 +326,6 @@ sein      |ist     |-         |sein |adjective|be is was|-|all|-|-|lasting
         11,
     )
 ]
-VERB = {verb.name: verb for verb in VERBS}
 
 # Finite forms of the auxiliaries: with ich, with er, with sie (plural)
 AUXILIARIES = {"haben": ("habe", "hat", "haben"), "sein": ("bin", "ist", "sind")}

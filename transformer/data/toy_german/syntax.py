@@ -125,14 +125,14 @@ class Sentence:
 
 def phrases(clause: Clause) -> list[tuple[str, Phrase]]:
     """The phrases of a clause with their roles, the nested clauses' phrases not included."""
-    found: list[tuple[str, Phrase]] = [("subject", clause.subject)]
+    named: list[tuple[str, Phrase]] = [("subject", clause.subject)]
     if clause.recipient is not None:
-        found.append(("recipient", clause.recipient))
+        named.append(("recipient", clause.recipient))
     if clause.theme is not None:
-        found.append(("theme", clause.theme))
+        named.append(("theme", clause.theme))
     if clause.place is not None:
-        found.append(("place", clause.place.phrase))
-    return found
+        named.append(("place", clause.place.phrase))
+    return named
 
 
 def clauses(sentence: Sentence) -> list[Clause]:
@@ -152,18 +152,18 @@ def combinations(sentence: Sentence) -> frozenset[tuple[str, str]]:
 
     The dative of gefallen is not counted: it is no object in English.
     """
-    found = set()
+    pairs = set()
     for clause in clauses(sentence):
         for role, phrase in phrases(clause):
             if not isinstance(phrase, NounPhrase | RelativePronoun):
                 continue
             if role in ("recipient", "theme") and clause.verb.frame != "like":
-                found.add((clause.verb.name, phrase.noun.name))
+                pairs.add((clause.verb.name, phrase.noun.name))
             if role == "subject" and clause.adjective is not None:
-                found.add((clause.adjective.name, phrase.noun.name))
+                pairs.add((clause.adjective.name, phrase.noun.name))
             if isinstance(phrase, NounPhrase) and phrase.adjective is not None:
-                found.add((phrase.adjective.name, phrase.noun.name))
-    return frozenset(found)
+                pairs.add((phrase.adjective.name, phrase.noun.name))
+    return frozenset(pairs)
 
 
 FEATURES = (
@@ -190,7 +190,7 @@ FEATURES = (
 
 def features(sentence: Sentence) -> frozenset[str]:
     """Which of `FEATURES` the sentence shows."""
-    found: set[str] = set()
+    names: set[str] = set()
     for clause in clauses(sentence):
         mode, verb = clause.mode, clause.verb
         shown = {
@@ -207,22 +207,22 @@ def features(sentence: Sentence) -> frozenset[str]:
             "question": clause.asks,
             "separable": bool(verb.prefix),
         }
-        found.update(name for name, holds in shown.items() if holds)
+        names.update(name for name, holds in shown.items() if holds)
         for role, phrase in phrases(clause):
             if role == "recipient" or (role == "place" and _case_of_place(clause) == "dat"):
-                found.add("dative")
+                names.add("dative")
             if isinstance(phrase, PronounPhrase):
-                found.add("pronoun")
-                found.update(() if phrase.pronoun.personal else ("coreference",))
+                names.add("pronoun")
+                names.update(() if phrase.pronoun.personal else ("coreference",))
             elif isinstance(phrase, NounPhrase):
-                found.update(("plural",) if phrase.plural else ())
-                found.update(("adjective",) if phrase.adjective else ())
-                found.update(("relative",) if phrase.relative else ())
-                found.update(("negation",) if phrase.determiner == "no" else ())
+                names.update(("plural",) if phrase.plural else ())
+                names.update(("adjective",) if phrase.adjective else ())
+                names.update(("relative",) if phrase.relative else ())
+                names.update(("negation",) if phrase.determiner == "no" else ())
     if sentence.subordinate is not None:
-        found.add("subordinate")
-        found.update(("inversion",) if sentence.subordinate_first else ())
-    return frozenset(found)
+        names.add("subordinate")
+        names.update(("inversion",) if sentence.subordinate_first else ())
+    return frozenset(names)
 
 
 def _case_of_place(clause: Clause) -> str:

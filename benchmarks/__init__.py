@@ -1,1 +1,0 @@
-"""Measurements, side by side: `python -m benchmarks --help`."""

@@ -1,0 +1,1 @@
+"""Everything that writes book/results and book/models: `python -m measurements --help`."""

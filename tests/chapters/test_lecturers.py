@@ -1,0 +1,212 @@
+"""What the lecturers' page promises: decks that fit, and solutions whose numbers are right."""
+
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import matplotlib.pyplot as plt
+import pytest
+
+from tools import exam, goals, handout
+from tools.site.chapters import Chapter, numbered
+from tools.site.extensions.slide_marks import Mark, read_mark
+
+from transformer_book import use_style
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "book/lecturers.md").read_text()
+SOLUTIONS = (ROOT / "book/lecturers/exam_solutions.md").read_text()
+ROW = re.compile(r"^\| (?:(\d+) \| )?(\{ref\}.*?) \| (\{minutes\}.*?) \|", re.MULTILINE)
+
+
+def marks_of(chapter: Path) -> list[Mark]:
+    """The marks of a chapter: those with which slides begin, and those that show more there."""
+    comments = ("\n".join(b.body) for b in Chapter(chapter).blocks if b.kind == "comment")
+    return [mark for mark in map(read_mark, comments) if mark]
+
+
+def slides_of(chapter: Path) -> list[Mark]:
+    """The marks with which the slides of a chapter begin."""
+    return [mark for mark in marks_of(chapter) if mark.title]
+
+
+def minutes_of(label: str) -> float:
+    """The minutes of a chapter's deck, by its marks."""
+    paths = [ROOT / f"{name}.md" for name in numbered(ROOT)]
+    (chapter,) = (path for path in paths if Chapter(path).label == label)
+    return sum(mark.minutes for mark in slides_of(chapter))
+
+
+@pytest.mark.parametrize("chapter", numbered(ROOT))
+def test_each_chapter_has_a_deck_for_an_hour_at_most(chapter: str) -> None:
+    slides = slides_of(ROOT / f"{chapter}.md")
+    assert 8 <= len(slides) <= 16
+    assert 30 <= sum(slide.minutes for slide in slides) <= 60
+
+
+@pytest.mark.parametrize(
+    ("chapter", "question"),
+    [
+        ("why/one_sentence", "How many times do the two halves run?"),
+        ("why/one_sentence", "What if it has made a mistake?"),
+        ("translation/decoding", "Is the best word at every step the best sentence?"),
+    ],
+)
+def test_a_question_is_there_before_its_answer(chapter: str, question: str) -> None:
+    marks = marks_of(ROOT / f"book/{chapter}.md")
+    (begun,) = (number for number, mark in enumerate(marks) if mark.title == question)
+    shown = [marks[begun]]
+    for mark in marks[begun + 1 :]:
+        if mark.title:
+            break
+        shown.append(mark)
+    outputs = [mark for mark in shown if mark.show == "output"]
+    assert outputs
+    assert all(mark.later for mark in outputs)
+
+
+def plan(title: str) -> list[tuple[str, list[str], list[str]]]:
+    """The rows of a plan: a number, the chapters, and those whose minutes are asked for."""
+    (text,) = re.findall(rf"^## {title}\n(.*?)(?=^## )", PAGE, re.MULTILINE | re.DOTALL)
+    return [
+        (number, re.findall(r"chapter-[\w-]+", chapters), re.findall(r"`(.*?)`", minutes))
+        for number, chapters, minutes in ROW.findall(text)
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("title", "rows", "days"), [("Ninety minutes", 2, 1), ("A week", 10, 5), ("A seminar", 15, 15)]
+)
+def test_a_plan_has_the_minutes_of_its_decks_and_no_morning_more_than_ninety(
+    title: str, rows: int, days: int
+) -> None:
+    """A session of the seminar chooses from its decks; the minutes themselves come at the build."""
+    totals: dict[str, float] = {}
+    for day, chapters, asked in plan(title):
+        assert chapters == asked
+        totals[day] = totals.get(day, 0) + sum(map(minutes_of, chapters))
+    assert (len(plan(title)), len(totals)) == (rows, days)
+    assert title == "A seminar" or max(totals.values()) <= 90
+
+
+def test_each_question_has_a_solution_and_no_page_leads_to_them() -> None:
+    questions = [int(n) for n in re.findall(r"^(\d+)\. ", PAGE, re.MULTILINE)]
+    solutions = [int(n) for n in re.findall(r"^\*\*(\d+)\.\*\*", SOLUTIONS, re.MULTILINE)]
+    assert questions == solutions == list(range(1, 20))
+    assert "exam_solutions" not in (ROOT / "_toc.yml").read_text()
+    pages = [path for path in ROOT.glob("book/**/*.md") if "exam_solutions" in path.read_text()]
+    assert pages == [ROOT / "book/lecturers.md"]
+    assert not re.search(r"\]\([^)]*exam_solutions|`[^`]*<[^>]*exam_solutions", PAGE)
+
+
+def without(chapter: str, *numbers: int) -> float:
+    """The minutes of a deck without some of its slides, counted from 1."""
+    slides = enumerate(slides_of(ROOT / f"book/{chapter}.md"), 1)
+    return sum(slide.minutes for number, slide in slides if number not in numbers)
+
+
+def test_the_shortened_plans_take_as_long_as_is_said() -> None:
+    lecture = without("why/attention", 8, 11, 13) + without("architecture/encoder_decoder", 6, 10)
+    for chapter in ("multi_head_attention", "positions"):
+        lecture += sum(s.minutes for s in slides_of(ROOT / f"book/architecture/{chapter}.md")[:2])
+    assert f"{{ref}}`chapter-positions`: {lecture:g} minutes." in PAGE
+    fifth = without("translation/decoding", 6, 7) + without("translation/heads", 3, 14)
+    assert f"takes {fifth:g} minutes, and there is time" in " ".join(PAGE.split())
+
+
+def test_the_points_of_the_exam_are_minutes_that_are_there() -> None:
+    level = r"^\*\*To \w+\*\* \((\d+) points each\)\n(.*?)(?=^\*\*To|\Z)"
+    levels = re.findall(level, PAGE, re.MULTILINE | re.DOTALL)
+    total = sum(int(points) * len(exam.numbered(text)) for points, text in levels)
+    assert len(levels) == 3
+    assert f"all questions together make {total} points" in PAGE
+    assert total <= 90
+
+
+def test_the_marks_of_each_level_add_up_to_its_points() -> None:
+    given = dict(re.findall(r"^\*\*To (\w+)\*\* \((\d+) points each\)", PAGE, re.MULTILINE))
+    marks = {
+        level: (points, sum(int(n) for n in re.findall(r"(?:^|, )(\d) for (?!each)", text)))
+        for level, points, text in re.findall(r"^\| to (\w+) \| (\d) \| (.+?) \|$", PAGE, re.M)
+    }
+    assert {level: points for level, (points, _) in marks.items()} == given
+    assert all(total == int(points) for level, (points, total) in marks.items() if level != "know")
+
+
+def test_a_syllabus_has_the_goals_of_every_chapter() -> None:
+    text = goals.syllabus()
+    assert len(re.findall(r"^## \d+\. ", text, re.MULTILINE)) == len(numbered(ROOT))
+    assert min(len(goals.goals_of(name)[1]) for name in numbered(ROOT)) >= 2
+    assert "{" not in re.sub(r"\$.*?\$", "", text)
+
+
+def test_the_hand_out_is_one_page_on_which_nothing_is_cut_off(tmp_path: Path) -> None:
+    with plt.rc_context():
+        use_style()
+        page = handout.handout()
+    assert tuple(page.get_size_inches()) == handout.A4
+    page.canvas.draw()
+    texts = [*page.texts, *page.axes[0].texts]
+    assert len(texts) > 40
+    width, height = page.canvas.get_width_height()
+    for text in texts:
+        box = text.get_window_extent()
+        assert min(box.x0, box.y0) > 0, text.get_text()
+        assert box.x1 < width and box.y1 < height, text.get_text()
+    left = max(text.get_window_extent().x1 for text in page.axes[0].texts)
+    assert left < 0.61 * width  # Figure 1 does not reach the column
+    page.savefig(tmp_path / "handout.pdf")
+    assert len(re.findall(rb"/Type /Page\b", (tmp_path / "handout.pdf").read_bytes())) == 1
+    plt.close(page)
+
+
+def test_what_is_said_of_the_live_model_is_what_the_button_says() -> None:
+    script = ROOT / "transformer_book/widgets/front_ends/kit/own_sentence.js"
+    said = script.read_text(encoding="utf-8")
+    (section,) = re.findall(r"^## When the live model.*?(?=^## )", PAGE, re.M | re.S)
+    for sentence in re.findall(r"\*([A-Z][^*]+)\*", section):
+        assert sentence.rstrip(".") in said, sentence
+
+
+def test_the_numbers_of_the_solutions_follow_from_those_of_the_questions() -> None:
+    assert PAGE[PAGE.index("## Exam questions") :].strip() in exam.exam()
+    numbers = exam.numbered(SOLUTIONS)
+    assert f"standard deviation {math.sqrt(64):.0f}" in numbers[2]
+    for number in (
+        f"= {64**2 * 512:,}",
+        f"= {64 * 512**2:,}, {512 // 64} times",
+        f"= {4 * 64 * 512**2:,}",
+        f"= {2 * 64 * 512**2:,}",
+    ):
+        assert number in numbers[19]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_another_exam_has_other_numbers_and_the_same_questions(seed: int) -> None:
+    questions, solutions = (
+        exam.numbered(part) for part in exam.exam(Random(seed)).split("# Solutions")
+    )
+    first = exam.numbered(PAGE[PAGE.index("## Exam questions") :])
+    assert questions.keys() == solutions.keys() == first.keys()
+    changed = {n for n in first if questions[n].split() != first[n].strip().split()}
+    assert changed <= set(exam.QUESTIONS)
+    assert len(changed) >= len(exam.QUESTIONS) - 3  # a draw may meet the page's numbers
+
+
+@pytest.mark.parametrize(("old", "new"), [("0.284", "0.285"), ("are 1.359", "are 1.369")])
+def test_a_wrong_number_in_a_solution_is_found(tmp_path: Path, monkeypatch, old, new) -> None:
+    wrong = tmp_path / "solutions.md"
+    wrong.write_text(SOLUTIONS.replace(old, new), encoding="utf-8")
+    monkeypatch.setattr(exam, "SOLUTIONS", wrong)
+    with pytest.raises(ValueError, match=r"question (5|13): .* should stand in"):
+        exam.exam()
+
+
+def test_an_exam_is_printed_by_its_command() -> None:
+    command = [sys.executable, "-m", "tools.exam", "--seed", "7"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == exam.exam(Random(7))

@@ -1,0 +1,526 @@
+"""A deck of a small book: what its marks put on slides, and how they behave in a browser."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
+
+from tests.helpers.decks import LOOK, OpenDeck, open_deck, violations_of
+from tests.helpers.small_chapters import FRONT
+from tools.site.book import AFTERWARDS, forget, kernel_environ
+from tools.site.durations import Durations
+from tools.site.execute import Execution
+from tools.site.extensions.slide_marks import read_mark
+from tools.site.formats import slides
+from tools.site.formats.decks import broken, without_docstrings
+from tools.site.formats.slides import publish
+
+ROOT = Path(__file__).resolve().parents[4]
+JUPYTER_BOOK = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
+CHAPTER = f"""{FRONT}
+# A chapter
+
+% slide: Who looks at *whom*?
+% point: A point with $d_k$
+% point: Another one
+% then: The answer
+% minutes: 2.5
+% say: Said
+%   in two lines.
+
+A paragraph of the chapter, with a {{ref}}`link <second>`.
+
+Not on a slide.
+
+% slide: A formula
+% minutes: 1
+% say: Look.
+
+$$
+x = \\sqrt{{d_k}}
+$$ (eq-x)
+
+% show: code
+
+```{{code-cell}} ipython3
+:tags: [hide-input]
+print("what is " + "printed")
+```
+
+% slide: A cell
+% show: output later
+% point: How much is it?
+% minutes: 1
+% say: Look again.
+
+```{{code-cell}} ipython3
+print(6 * 7)
+```
+
+% slide: The module's code
+% minutes: 1
+% say: Five lines.
+
+```{{literalinclude}} code.py
+:language: python
+```
+
+% slide: Move it
+% minutes: 3
+% ask: What will happen?
+% answer: This.
+% expect: That nothing will.
+
+```{{code-cell}} ipython3
+from transformer_book.widgets import MaskExplorer
+MaskExplorer()
+```
+"""
+SECOND = f"{FRONT}\n(second)=\n# Another chapter\n\nIt has no slides.\n"
+CODE = 'def double(x):\n    """Twice.\n\n    Said at length.\n    """\n\n    return 2 * x\n'
+TOC = """\
+format: jb-book
+root: book/welcome
+parts:
+  - caption: A part
+    numbered: true
+    chapters:
+      - file: book/chapter
+      - file: book/second
+"""
+
+
+def make(root: Path) -> subprocess.CompletedProcess[str]:
+    """Makes the slides of a book as `make slides` does."""
+    return subprocess.run(
+        [sys.executable, "-m", "tools.site.formats.slides", "--root", str(root)],
+        cwd=ROOT,
+        env=os.environ | kernel_environ(ROOT),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A book of two chapters, executed, and its slides."""
+    root = tmp_path_factory.mktemp("small")
+    settings = (ROOT / "_config.yml").read_text()
+    settings = re.sub(r"    moved_(?:pages|anchors):\n(?:      .*\n)+", "", settings)
+    (root / "_config.yml").write_text(settings)
+    (root / "_toc.yml").write_text(TOC)
+    for name in ("tools/site", "book/_static", "book/_slides", "transformer", "transformer_book"):
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).symlink_to(ROOT / name)
+    shutil.copy(ROOT / "book/references.bib", root / "book")
+    (root / "book/welcome.md").write_text("# Welcome\n\nA book.\n")
+    (root / "book/chapter.md").write_text(CHAPTER)
+    (root / "book/second.md").write_text(SECOND)
+    (root / "book/code.py").write_text(CODE)
+    chapters = {name: root / f"book/{name}.md" for name in ("chapter", "second")}
+    build = root / "_build"
+    build.mkdir()
+    execution = Execution(build / ".jupyter_cache", chapters, Durations())
+    assert not execution.run(kernel_environ(ROOT), build / "kernels.log").failures
+    done = make(root)
+    assert done.returncode == 0, done.stderr
+    assert "The slides: 1 decks of 8.5 minutes" in done.stdout
+    return root
+
+
+@pytest.fixture(scope="module")
+def deck(small: Path) -> str:
+    return (small / "_build/slides/book/chapter.html").read_text()
+
+
+def slide_of(deck: str, title: str) -> str:
+    """The slide with a title, from its heading to its end."""
+    return re.split(rf"<h2>{title}</h2>", deck)[1].partition("</section>")[0]
+
+
+def test_a_folder_without_a_book_is_named(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.setattr("sys.argv", ["slides", "--root", str(tmp_path)])
+    assert slides.main() == 1 and not list(tmp_path.iterdir())
+    assert f"there is no book in {tmp_path}" in capsys.readouterr().err
+
+
+def test_a_mark_has_a_title_points_notes_and_minutes() -> None:
+    mark = read_mark("slide: A title\npoint: One,\n  on two lines\nminutes: 1.5\nsay: Words.")
+    assert mark is not None
+    assert (mark.title, mark.show, mark.minutes) == ("A title", "next", 1.5)
+    assert mark.lines == [("point", "One, on two lines"), ("say", "Words.")]
+    more = read_mark("show: output")
+    assert more is not None
+    assert (more.title, more.show, more.later) == ("", "output", False)
+    later = read_mark("show: next later")
+    assert later is not None
+    assert (later.show, later.later) == ("next", True)
+
+
+@pytest.mark.parametrize("text", ["covers: layer-norm", "A remark: this.", "say: to whom?"])
+def test_other_comments_are_no_marks(text: str) -> None:
+    assert read_mark(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("slide: A\nsay: B", "needs its time"),
+        ("slide: A\nminutes: some\nsay: B", "needs its time"),
+        ("slide: A\nminutes: 2", "needs its notes"),
+        ("slide: A\nminutes: 2\nsay:", "says nothing"),
+        ("slide: A\nminutes: 2\nsay: B\nshow: all", "none of next, code, output, nothing"),
+        ("slide: A\nminutes: 2\nsay: B\nshow: nothing later", "must be something"),
+        ("slide: A\nminutes: 2\nsay: B\nslide: C", "leave a blank line between slides"),
+        ("show: next\nsay: B", "stand in the mark that begins a slide"),
+    ],
+)
+def test_a_mark_that_cannot_be_followed_says_why(text: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        read_mark(text)
+
+
+def test_code_loses_its_docstrings_and_nothing_else() -> None:
+    assert without_docstrings(CODE) == "def double(x):\n    return 2 * x\n"
+    method = "".join(f"    {line}" if line.strip() else line for line in CODE.splitlines(True))
+    assert without_docstrings(method) == "def double(x):\n    return 2 * x\n"
+    assert without_docstrings("not python at all") == "not python at all"
+
+
+SAID = (
+    "Two vocabularies cut the same name in two ways, and a model has to learn which spell the same."
+)
+ROW = "self-attention (restricted)     n^0.72 [0.68, 0.81]   d^0.69 [0.65, 0.70]"
+SHARES = "  ".join(f"+{place}: 100%" for place in range(12))
+COMMAND = (
+    "python -m measurements samples --model book/models/some --data some --device cpu "
+    + 5 * " --out some"
+)
+
+
+@pytest.mark.parametrize("line", [SAID, SHARES, COMMAND])
+def test_a_printed_line_that_is_too_long_for_a_hall_is_broken_between_words(line: str) -> None:
+    assert max(map(len, broken(line).split("\n"))) <= 64 < len(line)
+    assert broken(line).split() == line.split()
+
+
+@pytest.mark.parametrize("line", ["", ROW, "Right.", "34 of 500 rows"])
+def test_a_row_of_a_table_is_left_as_it_was_printed(line: str) -> None:
+    assert broken(line) == line
+
+
+@pytest.mark.slow
+def test_a_slide_shows_what_stands_below_its_mark_and_nothing_else(deck: str) -> None:
+    first = slide_of(deck, "Who looks at <em>whom</em>.")
+    assert "A paragraph of the chapter, with a" in first
+    assert "<a " not in first  # nobody follows a link in a lecture
+    assert first.count("<li>") == 2 and 'class="fragment"' in first
+    assert 'alttext="d_k"' in first
+    assert "Not on a slide" not in deck
+    formula = slide_of(deck, "A formula")
+    assert 'alttext="x = \\sqrt{d_k}"' in formula
+    assert "print" in formula and "what is printed" not in formula
+    cell = slide_of(deck, "A cell")
+    assert "42" in cell and "6" not in re.sub(r"<[^>]*>", "", cell)
+    assert "What is shown comes with the next key." in cell and "next key" not in first
+    code = slide_of(deck, "The module's code".replace("'", "."))
+    assert "double" in code and "at length" not in code
+    widget = slide_of(deck, "Move it")
+    assert 'class="widget-place"' in widget
+    assert "import" not in re.sub(r"<script.*?</script>", "", widget)
+
+
+@pytest.mark.slow
+def test_notes_have_what_is_said_asked_and_expected(deck: str) -> None:
+    first = re.findall(r'<aside class="notes">(.*?)</aside>', deck, re.DOTALL)
+    words = [" ".join(re.sub(r"<[^>]*>", "", note).split()) for note in first]
+    assert words[0].startswith("5 slides, 8.5 minutes: from minute 0: Who looks at whom?")
+    assert words[1] == "2.5 minutes. Said in two lines."
+    asked = "3 minutes. Ask the room: What will happen? Answer: This. Expect: That nothing will."
+    assert words[-1] == asked
+    assert re.findall(r'data-timing="(\d+)"', deck) == ["0", "150", "60", "60", "60", "180"]
+
+
+@pytest.mark.slow
+def test_the_index_leads_to_the_decks_and_names_the_chapters_without(small: Path) -> None:
+    slides = small / "_build/slides"
+    index = (slides / "index.html").read_text()
+    assert '<a href="book/chapter.html">1. A chapter</a></td>\n<td>5</td>' in index
+    assert "2. Another chapter</td>" in index and "no slides yet" in index
+    assert [path.name for path in (slides / "book").iterdir()] == ["chapter.html"]
+
+
+def test_published_decks_replace_earlier_ones_and_the_next_book_begins_without(
+    tmp_path: Path,
+) -> None:
+    made, site = tmp_path / "_build/slides", tmp_path / "_build/html"
+    (made / "book").mkdir(parents=True)
+    (made / "book/chapter.html").write_text("a deck")
+    (site / "slides/book").mkdir(parents=True)
+    (site / "slides/book/gone.html").write_text("an old deck")
+    publish(tmp_path)
+    assert [path.name for path in (site / "slides/book").iterdir()] == ["chapter.html"]
+    assert (made / "book/chapter.html").exists()
+    (site / "index.html").write_text("the book")
+    forget(tmp_path / "_build", *AFTERWARDS)
+    assert [path.name for path in site.iterdir()] == ["index.html"]
+
+
+def changed(small: Path, old: str, new: str) -> subprocess.CompletedProcess[str]:
+    """What is said of slides of another text; what they were before stays."""
+    kept, path = small / "_build/slides", small / "book/chapter.md"
+    shutil.copytree(kept, small / "kept")
+    try:
+        assert old in CHAPTER
+        path.write_text(CHAPTER.replace(old, new))
+        return make(small)
+    finally:
+        path.write_text(CHAPTER)
+        shutil.rmtree(kept)
+        (small / "kept").rename(kept)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("% answer: This.\n", "", "shows a widget and lacks % answer:"),
+        ("% minutes: 3\n", "", "a slide needs its time"),
+        ("% point: How much is it?\n", "", "begins as a heading alone"),
+        (" later\n% point: How much is it?\n", "\n", "shows only printed lines"),
+        ("% show: code\n\n", "% show: nothing\n\n% show: code\n\n## More\n\n", "shows nothing"),
+    ],
+)
+def test_a_fault_in_a_mark_stops_the_slides(small: Path, old: str, new: str, problem: str) -> None:
+    done = changed(small, old, new)
+    assert done.returncode == 1
+    assert "The slides were NOT made" in done.stderr and problem in done.stderr
+
+
+@pytest.mark.slow
+def test_a_chapter_that_was_not_executed_is_named(small: Path) -> None:
+    done = changed(small, "6 * 7", "7 * 7")
+    assert done.returncode == 1
+    assert "No outputs yet of book/chapter: run `make book` first" in done.stderr
+
+
+@pytest.mark.slow
+def test_the_site_knows_nothing_of_slides(small: Path) -> None:
+    """Its page is the same as that of the chapter without marks."""
+    pages = []
+    try:
+        for text in (CHAPTER, re.sub(r"^%.*\n", "", CHAPTER, flags=re.MULTILINE)):
+            (small / "book/chapter.md").write_text(text)
+            shutil.rmtree(small / "_build/.doctrees", ignore_errors=True)
+            done = subprocess.run(
+                [sys.executable, "-c", JUPYTER_BOOK, "build", str(small), "-W", "-n"],
+                cwd=ROOT,
+                env=os.environ | kernel_environ(ROOT),
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert done.returncode == 0, done.stderr
+            pages.append((small / "_build/html/book/chapter.html").read_text())
+    finally:
+        (small / "book/chapter.md").write_text(CHAPTER)
+    assert pages[0] == pages[1]
+    assert "Who looks at" not in pages[0]
+
+
+@pytest.fixture
+def opened(browser: Browser, small: Path) -> Iterator[OpenDeck]:
+    with open_deck(browser, small / "_build/slides/book/chapter.html") as deck:
+        yield deck
+
+
+@pytest.mark.slow
+def test_what_is_shown_later_comes_with_the_next_key_and_not_before(opened: OpenDeck) -> None:
+    page = opened.page
+    page.evaluate("Reveal.slide(3)")
+    answer = page.locator("section.present pre")
+    expect(answer).to_have_text("42\n")
+    expect(answer).to_be_hidden()
+    page.keyboard.press("ArrowRight")
+    expect(answer).to_be_visible()
+    assert page.evaluate("Reveal.getIndices().h") == 3
+
+
+@pytest.mark.slow
+def test_a_deck_opens_from_the_disk_whole_and_quietly(opened: OpenDeck) -> None:
+    for slide in opened.slides():
+        assert slide["over"] == [] and slide["dead"] == 0 and slide["broken"] == 0
+        assert slide["smallest"] >= 28 and (slide["code"] or 28) >= 20
+        assert opened.violations() == []
+    assert opened.page.evaluate("window.violations") == []
+    assert opened.complaints == []
+
+
+@pytest.mark.slow
+def test_keys_stay_in_a_widget_until_one_leads_out(opened: OpenDeck) -> None:
+    assert opened.slide(5)["widgets"] == 1
+    page = opened.page
+    slider = page.locator(".present input[type=range]").last
+    slider.focus()
+    before = slider.input_value()
+    page.keyboard.press("ArrowRight")
+    assert slider.input_value() != before
+    assert page.evaluate("Reveal.getIndices().h") == 5
+    page.keyboard.press("PageUp")  # as a clicker sends it
+    assert page.evaluate("Reveal.getIndices().h") == 4
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("Reveal.getIndices().h") == 5
+
+
+@pytest.mark.slow
+def test_a_key_magnifies_what_is_shown_part_by_part(opened: OpenDeck) -> None:
+    page = opened.page
+    page.evaluate(
+        "document.querySelectorAll('.slides > section')[4].querySelector('.slide-shown')"
+        ".insertAdjacentHTML('beforeend', '<div style=\"width: 2000px; height: 900px\">far</div>')"
+    )
+    opened.slide(4)
+    width = "document.querySelector('.present .slide-shown').getBoundingClientRect().width"
+    inside = """(() => {
+      const [stage, shown] = ['.slide-stage', '.slide-shown'].map((name) =>
+        document.querySelector(`.present ${name}`).getBoundingClientRect());
+      return [stage.left - shown.left, stage.top - shown.top].map((gap) => Math.round(gap));
+    })()"""
+    whole, corners = page.evaluate(width), []
+    for _ in range(4):
+        page.keyboard.press("m")
+        assert page.evaluate(width) == pytest.approx(2 * whole)
+        corners.append(tuple(page.evaluate(inside)))
+    assert len(set(corners)) == 4  # what lies left of and above the part that is seen
+    page.keyboard.press("m")
+    assert page.evaluate(width) == pytest.approx(whole)
+    page.keyboard.press("m")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(width) == pytest.approx(whole)
+
+
+@pytest.mark.slow
+def test_a_key_shows_a_widgets_picture_with_the_slider_that_was_moved(opened: OpenDeck) -> None:
+    whole = opened.slide(5)
+    page = opened.page
+    handles = page.locator(".present :is(.tfw-control, .tfw-steps)").filter(visible=True)
+    sliders = page.locator(".present input[type=range]").filter(visible=True)
+    heading = page.locator(".present .tfw-heading")
+    every = handles.count()
+    sliders.last.focus()
+    moved = sliders.last.get_attribute("id")
+    assert every > 2 and moved
+    parts = 0
+    while True:
+        page.keyboard.press("m")  # which the slider does not keep
+        if handles.count() == every:
+            break
+        parts += 1
+        part = page.evaluate(LOOK)
+        assert part["over"] == [] and part["lettering"] > 1.1 * whole["lettering"]
+        assert [box.get_attribute("id") for box in sliders.all()] == [moved]
+        assert opened.violations() == []
+        seen = heading.inner_text()
+        before = sliders.first.input_value()
+        page.keyboard.press("ArrowRight")
+        assert sliders.first.input_value() != before
+        expect(heading).not_to_have_text(seen, use_inner_text=True)
+        page.keyboard.press("ArrowLeft")
+    assert parts == 1  # the mask; its batch is folded
+    assert opened.slide(5)["lettering"] == pytest.approx(whole["lettering"])
+    page.keyboard.press("Escape")
+    page.keyboard.press("m")
+    assert handles.count() == 1
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowRight")
+    assert handles.count() == every  # whoever leaves a slide finds it whole again
+
+
+@pytest.mark.slow
+def test_a_slide_that_grows_is_fitted_again(opened: OpenDeck) -> None:
+    opened.slide(5)
+    page = opened.page
+    page.evaluate(
+        "document.querySelector('.present .tfw').insertAdjacentHTML('beforeend',"
+        " '<div style=\"height: 250px\">more</div>')"
+    )
+    page.wait_for_timeout(200)
+    stage = "document.querySelector('.present .slide-stage')"
+    assert page.evaluate(f"{stage}.scrollHeight <= {stage}.clientHeight")
+
+
+@pytest.mark.slow
+def test_the_speakers_view_opens_with_the_notes(opened: OpenDeck) -> None:
+    opened.slide(1)
+    with opened.page.expect_popup() as popup:
+        opened.page.keyboard.press("s")
+    view = popup.value
+    expect(view.locator(".speaker-controls-notes .value")).to_contain_text("Said in two lines")
+    opened.page.keyboard.press("ArrowRight")
+    opened.page.keyboard.press("ArrowRight")
+    expect(view.locator(".speaker-controls-notes .value")).to_contain_text("Look.")
+    expect(view.locator("iframe[title]")).to_have_count(2)
+    assert violations_of(view) == []
+    assert opened.page.evaluate("window.violations") == []
+    assert opened.complaints == []
+
+
+def _press_until(holds: str, key: str, view: Page, deck: Page) -> None:
+    """Press again where nothing came of it, as a lecturer does.
+
+    reveal.js sends the state of the deck to the view's small copies and takes theirs back; on a
+    busy machine an old state comes back late and undoes what the key has done.
+    """
+    for _ in range(2):
+        view.keyboard.press(key)
+        with suppress(PlaywrightTimeoutError):
+            deck.wait_for_function(f"() => {holds}", timeout=5_000)
+            return
+    view.keyboard.press(key)
+    deck.wait_for_function(f"() => {holds}", timeout=5_000)
+
+
+@pytest.mark.slow
+def test_keys_in_the_speakers_view_turn_the_slides(opened: OpenDeck) -> None:
+    """The keys that lecturers press, and those that clickers send."""
+    opened.slide(1)
+    with opened.page.expect_popup() as popup:
+        opened.page.keyboard.press("s")
+    view = popup.value
+    expect(view.locator(".speaker-controls-notes .value")).to_contain_text("Said in two lines")
+    view.on("pageerror", lambda error: opened.complaints.append(str(error)))
+    view.locator("h4").first.click()
+    turns = [("ArrowRight", "ArrowLeft"), ("Space", "ArrowLeft"), ("PageDown", "PageUp")]
+    place = "JSON.stringify(Reveal.getIndices())"
+    for on, back in [*turns, ("n", "p")]:
+        before = opened.page.evaluate(place)
+        view.keyboard.press(on)
+        opened.page.wait_for_function(f"before => {place} !== before", arg=before, timeout=5_000)
+        view.keyboard.press(back)
+        opened.page.wait_for_function(f"before => {place} === before", arg=before, timeout=5_000)
+    # The pace comes from the minutes of the slides.
+    expect(view.locator(".pacing-title")).to_be_visible()
+    for key in ("b", "."):
+        for black in ("true", "false"):
+            _press_until(f"Reveal.isPaused() === {black}", key, view, opened.page)
+    assert opened.complaints == []
+
+
+@pytest.mark.slow
+def test_a_deck_is_dark_for_who_prefers_that(browser: Browser, small: Path) -> None:
+    with open_deck(browser, small / "_build/slides/book/chapter.html", "dark") as opened:
+        colour = "getComputedStyle(document.body).backgroundColor"
+        assert opened.page.evaluate(colour) == "rgb(20, 24, 30)"
+        for slide in opened.slides():
+            assert slide["over"] == []
+            assert opened.violations() == []

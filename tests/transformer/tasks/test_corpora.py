@@ -1,0 +1,99 @@
+"""Tasks on real text: the recipe fits the amount, the metadata say where the data come from."""
+
+import json
+
+import pytest
+
+from tests.helpers.releases import folder_of, release
+from transformer.data import corpora
+from transformer.data.iwslt import load_iwslt
+from transformer.runs import load_run, train_task
+from transformer.tasks import LARGE, SMALL, TASKS, iwslt_task, text_task
+
+from transformer_book.results import result_of_run
+
+TINY = {"d_model": 16, "d_ff": 16, "n_heads": 2, "n_layers": 1}
+SETS = {"TED.dev2010": 30, "TED.tst2013": 300, "TED.tst2014": 8}
+
+
+@pytest.fixture
+def talks(tmp_path):
+    return folder_of(tmp_path / "talks", release("16", None, SETS))
+
+
+@pytest.mark.parametrize(("few", "recipe"), [(50_000, SMALL), (100, LARGE)])
+def test_the_recipe_is_chosen_by_the_number_of_pairs(talks, monkeypatch, few, recipe):
+    monkeypatch.setattr(corpora, "FEW_PAIRS", few)
+    task = iwslt_task("iwslt16", talks, vocab_size=320)
+    assert {name: getattr(task.config, name) for name in recipe.model} == recipe.model
+    for name in ("max_tokens", "warmup", "factor"):
+        assert getattr(task.training, name) == recipe.training[name]
+
+
+def test_the_large_recipes_highest_rate_is_the_literatures() -> None:
+    settings = LARGE.training
+    rate = settings["factor"] * (LARGE.model["d_model"] * settings["warmup"]) ** -0.5
+    assert rate == pytest.approx(5e-4, rel=1e-3)
+
+
+def test_what_is_given_replaces_the_recipe(talks) -> None:
+    task = iwslt_task(
+        "iwslt16",
+        talks,
+        vocab_size=330,
+        test_sets=["TED.dev2010"],
+        model=TINY,
+        training={"steps": 7, "label_smoothing": 0.2},
+    )
+    assert task.tokenizer.vocab_size <= 330
+    assert (task.config.d_model, task.training.steps, task.training.label_smoothing) == (16, 7, 0.2)
+    assert list(task.splits) == ["valid", "TED.dev2010"]
+    assert task.metadata["test_sets"] == ["TED.dev2010"]
+
+
+def test_the_tokenizer_has_not_seen_the_test_text(talks) -> None:
+    files = {path.name: path.read_text() for path in talks.iterdir()}
+    for language in ("de", "en"):
+        name = f"IWSLT16.TED.tst2014.de-en.{language}.xml"
+        files[name] = files[name].replace("TED.tst2014", "Xylophon")
+    (talks.parent / "other").mkdir()
+    other = folder_of(talks.parent / "other", files)
+    tokenizers = [
+        iwslt_task("iwslt16", place, vocab_size=400).tokenizer for place in (talks, other)
+    ]
+    assert tokenizers[0].to_json() == tokenizers[1].to_json()
+
+
+@pytest.mark.slow
+def test_the_real_sets_give_a_vocabulary_without_unknown_text(real_data) -> None:
+    task = iwslt_task("iwslt16", real_data / "iwslt16", training={"steps": 1})
+    assert task.tokenizer.vocab_size == task.metadata["vocab_size"] == 4000
+    for text in task.splits.values():
+        for line in (*text.source[:20], *text.target[:20]):
+            assert task.tokenizer.decode(task.tokenizer.encode(line)) == line
+    assert max(len(ids) for pair in task.pairs for ids in pair) < task.training.max_tokens
+
+
+def test_the_metadata_stand_in_the_runs_folder_and_in_its_record(talks, tmp_path) -> None:
+    task = iwslt_task("iwslt16", talks, vocab_size=320, model=TINY, training={"steps": 1})
+    train_task(task, tmp_path / "run", show_progress=False)
+    _, config = load_run(tmp_path / "run")
+    assert config["data"] == task.metadata
+    assert config["data"]["pairs"] == 330
+    (tmp_path / "run" / "scores.json").write_text("{}")
+    assert json.loads(json.dumps(result_of_run(tmp_path / "run")))["data"] == task.metadata
+
+
+def test_plain_text_is_a_task_in_any_languages(tmp_path) -> None:
+    lines = "".join(f"eins {i}\tichi {i}\n" for i in range(60))
+    (tmp_path / "corpus.tsv").write_text(lines)
+    task = text_task(tmp_path / "corpus.tsv", source="de", target="ja", vocab_size=300, model=TINY)
+    assert (task.name, list(task.splits)) == ("text", ["valid"])
+    assert len(task.pairs) == task.metadata["train_pairs"] == 57
+
+
+def test_every_campaign_is_a_task(talks) -> None:
+    assert {"iwslt14", "iwslt16", "iwslt17", "text"} <= TASKS.keys()
+    assert load_iwslt(talks).train is None
+    names = [TASKS[name].build(talks, vocab_size=320).name for name in ("iwslt14", "iwslt17")]
+    assert names == ["iwslt14", "iwslt17"]

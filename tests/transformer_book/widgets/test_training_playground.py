@@ -1,0 +1,359 @@
+"""The reader trains a model in the page: presses, watches, takes parts out, and foretells."""
+
+import gzip
+import re
+
+import matplotlib.pyplot as plt
+import pytest
+from traitlets import TraitError
+
+from tests.transformer_book.widgets.training_in_node import ALL_PARTS, OWN, RECIPE, computed
+
+from transformer_book.widgets import TrainingPlayground
+from transformer_book.widgets.training_playground import SWITCHES, TASKS
+
+WRONG_ORDER = "Digits of the source in the wrong order"
+QUESTION = {
+    "question": "The model cannot tell where a digit stands. What will it write?",
+    "answers": ["A copy, as always", WRONG_ORDER],
+    "right": WRONG_ORDER,
+    "why": "Without positions the encoder sees a set.",
+}
+RUN = {
+    "task": "copy",
+    "changes": {},
+    "seed": 1,
+    "losses": [(1, 2.8), (20, 2.0), (40, 0.6)],
+    "right": [0, 120, 200],
+    "weights": [[0.9, 0.1, 0.0], [0.2, 0.0, 0.8]],
+    "source": ["7", "8", "⏎"],
+    "written": ["7", "⏎"],
+    "learned": 8,
+    "after": {"median": 30.0, "worst": 40},
+    "runs": 10,
+    "steps": 40,
+}
+
+
+def button(shown, name):
+    return shown.page.get_by_role("button", name=name, exact=True)
+
+
+def status(shown):
+    return shown.widget.locator(".tfw-play-status").inner_text()
+
+
+def numbers(shown):
+    """Step, loss and how many are right, as the status names them."""
+    found = re.match(r"step ([\d,]+) · loss ([\d.]+) · (\d+) of 200 right", status(shown))
+    assert found, status(shown)
+    return int(found[1].replace(",", "")), float(found[2]), int(found[3])
+
+
+def verdict(shown):
+    """What is said when a run has ended; waits for it."""
+    said = shown.widget.locator(".tfw-verdict")
+    said.locator("p", has_text="steps").first.wait_for(timeout=120_000)
+    return said.inner_text()
+
+
+def train(shown):
+    """Presses Train and waits for the end."""
+    button(shown, "Train").click()
+    return verdict(shown)
+
+
+def test_nothing_starts_by_itself(show, look):
+    shown = show(TrainingPlayground(tasks=list(TASKS), switches=list(SWITCHES)), **look)
+    shown.page.wait_for_timeout(300)
+    assert status(shown) == "The weights are random: nothing is learned yet."
+    assert button(shown, "Train").is_visible()
+    assert button(shown, "Start again").get_attribute("aria-disabled") == "true"
+    shown.widget.locator("summary").click()
+    assert shown.page.get_by_label("random seed").is_visible()
+    shown.check()
+
+
+def test_it_learns_to_copy_what_it_has_not_seen(show, look):
+    shown = show(TrainingPlayground(fast=True), **look)
+    said = train(shown)
+    step, loss, right = numbers(shown)
+    assert right >= 199 and loss < 0.8 and 100 < step < 600
+    assert said.startswith(f"It has learned: after {step} steps {right} of 200 sequences")
+    assert shown.widget.locator(".tfw-play-wrong").count() == 0
+    assert shown.widget.locator(".tfw-play-right").count() == 4 * 9
+    picture = shown.widget.locator(".tfw-play-curve")
+    assert f"in {step} steps" in picture.get_attribute("aria-label")
+    # One of the heads looks at the digit that is to be written.
+    shares = []
+    for head in (1, 2):
+        field = shown.page.get_by_label(f"Head {head}.")
+        field.focus()
+        field.press("Home")
+        found = re.search(r"with (\d+) % of its weight", shown.readout(head - 1))
+        shares.append(int(found[1]))
+    assert max(shares) > 50
+    shown.check()
+
+
+def test_the_first_press_answers_at_once_and_a_second_one_stops(show):
+    shown = show(TrainingPlayground())
+    milliseconds = button(shown, "Train").evaluate(
+        """(button) => {
+          const began = performance.now();
+          button.click();
+          return button.textContent === "Pause" ? performance.now() - began : Infinity;
+        }"""
+    )
+    assert milliseconds < 100
+    shown.widget.locator(".tfw-play-status", has_text="step").wait_for()
+    button(shown, "Pause").click()
+    shown.frame()
+    seen = status(shown)
+    shown.page.wait_for_timeout(200)
+    assert status(shown) == seen
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_whoever_wants_little_motion_sees_a_picture_a_second(show, motion):
+    shown = show(TrainingPlayground(steps=3000))
+    shown.page.emulate_media(reduced_motion=motion)
+    shown.page.reload()
+    shown.page.locator(".widget-place[data-state=live]").wait_for()
+    apart = shown.widget.evaluate(
+        """(place) => new Promise((done) => {
+          const drawn = [];
+          new MutationObserver(() => {
+            drawn.push(performance.now());
+            if (drawn.length === 5) done((drawn[4] - drawn[1]) / 3);
+          }).observe(place.querySelector(".tfw-play-status"), { childList: true });
+          place.querySelector(".tfw-play-train").click();
+        })"""
+    )
+    assert apart > 900 if motion == "reduce" else apart < 900, apart
+
+
+def test_one_step_is_one_and_the_same_seed_gives_the_same_run_as_in_node(show):
+    shown = show(TrainingPlayground(tasks=["copy", "reverse"]))
+    losses = []
+    for _ in range(3):
+        button(shown, "One step").click()
+        shown.widget.locator(".tfw-play-status", has_text=f"step {len(losses) + 1} ").wait_for()
+        losses.append(numbers(shown)[1])
+    expected = computed(
+        """
+        const trainer = new Trainer(await engineOf("simd"), job.config, taskOf("copy", job.own),
+          job.recipe, 1);
+        const losses = [];
+        for (let step = 0; step < 3; step += 1) {
+          atOnce(trainer.update());
+          losses.push(trainer.loss);
+        }
+        answer(losses);""",
+        {"config": ALL_PARTS, "recipe": RECIPE, "own": OWN},
+    )
+    assert losses == [round(loss, 2) for loss in expected]
+    button(shown, "Start again").click()
+    shown.frame()
+    assert status(shown).startswith("The weights are random")
+    assert shown.widget.locator(".tfw-play-old:visible").count() == 0  # it would be the same curve
+    button(shown, "One step").click()
+    shown.widget.locator(".tfw-play-status", has_text="step 1 ").wait_for()
+    assert numbers(shown)[1] == losses[0]
+    shown.set("seed", 2)
+    assert shown.widget.locator(".tfw-play-old").count() == 2  # in the picture and its key
+    button(shown, "One step").click()
+    shown.widget.locator(".tfw-play-status", has_text="step 1 ").wait_for()
+    assert numbers(shown)[1] != losses[0]
+
+
+def test_a_question_is_answered_before_the_model_trains_and_what_came_out_stands_beside_it(show):
+    settings = {"steps": 200, "positions": "none", "switches": ["positions"], "fast": True}
+    outcome = "After {steps} steps {right} of 200 are right; the loss is {loss}."
+    shown = show(TrainingPlayground(**settings, outcome=outcome, **QUESTION))
+    button(shown, "Train").press("Enter")
+    shown.frame()
+    assert "Say first what you expect" in shown.widget.locator(".tfw-verdict").inner_text()
+    assert status(shown).startswith("The weights are random")
+    picture = shown.widget.locator(".tfw-play-heads canvas").first
+    before = picture.evaluate("canvas => canvas.toDataURL()")
+    shown.page.get_by_label("A copy, as always").press("Space")
+    shown.frame()
+    # Cells that are framed would answer many a question, so they are framed only now.
+    assert picture.evaluate("canvas => canvas.toDataURL()") != before
+    button(shown, "Train").press("Enter")
+    said = verdict(shown)
+    step, loss, right = numbers(shown)
+    assert (step, right) == (200, 0)
+    assert f"After 200 steps 0 of 200 are right; the loss is {loss:.2f}." in said
+    assert "You expected: “A copy, as always”." in said
+    assert f"What came out: “{WRONG_ORDER}”." in said and QUESTION["why"] in said
+    shown.check()
+    shown.page.get_by_label("positions").select_option("sinusoidal")
+    shown.frame()
+    said = train(shown)
+    assert "You expected" not in said  # the question was about another model
+
+
+def test_python_starts_and_stops_it_and_names_the_step_to_go_to(show):
+    shown = show(TrainingPlayground())
+    shown.set("training", True)
+    button(shown, "Pause").wait_for()
+    shown.set("training", False)
+    stopped = shown.state("trained")
+    assert button(shown, "Train").is_visible()
+    assert stopped == 0 or numbers(shown)[0] == stopped
+    shown.set("trained", 30)
+    shown.widget.locator(".tfw-play-status", has_text="step 30 ").wait_for()
+    samples = shown.widget.locator(".tfw-play-samples").inner_html()
+    for way in (20, 0, 30):  # back, and once more from the beginning
+        shown.set("trained", way)
+        words = f"step {way} " if way else "The weights are random"
+        shown.widget.locator(".tfw-play-status", has_text=words).wait_for()
+        shown.widget.locator("[aria-busy=false]").wait_for()
+        assert (shown.state("trained"), shown.state("training")) == (way, False)
+    assert shown.widget.locator(".tfw-play-samples").inner_html() == samples
+
+
+def test_the_page_says_how_many_recorded_runs_with_these_settings_have_learned(show):
+    alone = {**RUN, "changes": {"n_heads": 1}, "learned": 0, "after": None}
+    others = [alone | {"task": "sort"}, alone | {"changes": {"cross": False}}]
+    widget = TrainingPlayground(
+        switches=["n_heads"], recorded=[RUN, alone, *others], steps=20, fast=True
+    )
+    whole, nothing = [8, 10, 40, 30], [0, 10, 40, 0]
+    assert [*widget.known.values()] == [whole, whole, nothing]
+    shown = show(widget)
+    words = "with random numbers of its own, {}."
+    eight = "8 learned within 40 steps, in the median after 30"
+    said = train(shown)
+    assert words.format(eight) in said and "With every part" not in said
+    shown.page.get_by_label("heads", exact=True).select_option("1")
+    shown.frame()
+    said = train(shown)
+    assert words.format("none learned within 40 steps") in said
+    assert f"With every part in its place, of 10 runs {eight}." in said
+    shown.page.get_by_label("heads", exact=True).select_option("4")
+    shown.frame()
+    said = train(shown)
+    assert "with random numbers of its own" not in said and "This is a single run" in said
+
+
+def test_of_a_readers_own_task_nobody_has_counted_runs():
+    own = RUN | {"task": "own"}
+    assert TrainingPlayground("own", tasks=["own"], recorded=[own]).known == {}
+
+
+def test_a_run_that_has_not_learned_goes_on_if_the_reader_wants(show):
+    shown = show(TrainingPlayground(steps=40, fast=True))
+    assert train(shown).startswith("After 40 steps")
+    button(shown, "Train").click()
+    shown.widget.locator(".tfw-verdict p", has_text="After 80 steps").wait_for(timeout=60_000)
+    assert numbers(shown)[0] == 80
+
+
+def test_a_task_of_the_readers_own(show):
+    shown = show(TrainingPlayground("own", tasks=["copy", "own"], steps=20, fast=True))
+    places = shown.page.get_by_label("it writes the digits at these places")
+    places.fill("8 8 7 6 5 4 3 2")
+    places.press("Enter")
+    assert "each place from 1 to 8 once" in shown.widget.locator(".tfw-error").first.inner_text()
+    places.fill("87654321")
+    places.press("Enter")
+    digits = shown.page.get_by_label("0 1 2 3 4 5 6 7 8 9 become")
+    digits.fill("1 1 1 1 1 1 1 1 1 1")
+    digits.press("Enter")
+    shown.frame()
+    assert shown.state("order") == [8, 7, 6, 5, 4, 3, 2, 1]
+    assert shown.state("becomes") == [1] * 10
+    shown.set("steps", 100)
+    assert "It has learned" in train(shown)  # to write eight ones
+    assert "it writes 1 1 1 1 1 1 1 1 ⏎, nothing wrong" in shown.widget.locator(
+        ".tfw-play-samples [role=img]"
+    ).first.get_attribute("aria-label")
+    shown.page.get_by_label("task").select_option("copy eight digits")
+    shown.frame()
+    assert not places.is_visible()
+
+
+@pytest.mark.parametrize("task", ["clauses", "longer"])
+def test_other_tasks_on_a_phone(show, task):
+    shown = show(TrainingPlayground(task, steps=20, fast=True), width=390)
+    said = train(shown)
+    assert ("one digit more" in said) == (task == "longer")
+    assert shown.height() < 1000
+    shown.page.get_by_label("attention").select_option("decoder, self-attention")
+    shown.frame()
+    shown.check()
+
+
+def test_without_webassembly_it_learns_the_same(show):
+    shown = show(TrainingPlayground(steps=20, fast=True))
+    train(shown)
+    expected = numbers(shown)
+    shown = show(TrainingPlayground(steps=20, fast=True))
+    shown.page.evaluate("() => { delete globalThis.WebAssembly; }")
+    train(shown)
+    assert numbers(shown) == pytest.approx(expected, abs=0.011)
+
+
+def test_it_learns_from_the_disk(from_disk):
+    shown = from_disk(TrainingPlayground(steps=20, fast=True))
+    train(shown)
+    assert numbers(shown)[0] == 20
+    assert shown.complaints == []
+
+
+def test_the_largest_model_that_is_offered_fits_into_the_memory(show):
+    settings = {"wide_keys": True, "n_heads": 4, "n_layers": 3, "positions": "learned"}
+    shown = show(TrainingPlayground("clauses", norm="post", **settings))
+    button(shown, "One step").click()
+    shown.widget.locator(".tfw-play-status", has_text="step 1 ").wait_for(timeout=60_000)
+    assert shown.complaints == []
+
+
+def test_all_its_code_is_small_beside_a_picture():
+    """With what it uses of the kit, as it comes to a page."""
+    assert len(gzip.compress(TrainingPlayground._esm.encode(), 9)) < 19_000
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"task": "sing"}, "task"),
+        ({"switches": ["dropout"]}, "switches"),
+        ({"order": [1, 1, 2, 3, 4, 5, 6, 7]}, "must name each place from 1 to 8 once"),
+        ({"becomes": [1, 2]}, "for each of the ten digits"),
+        ({"steps": 30}, "must be a multiple of 20"),
+        ({"n_layers": 2}, "n_layers"),
+        ({"seed": 0}, "seed"),
+    ],
+)
+def test_settings_that_make_no_sense_are_a_sentence(settings, named):
+    with pytest.raises(TraitError, match=named):
+        TrainingPlayground(**settings)
+
+
+@pytest.mark.parametrize("changes", [{"answers": ["A copy"]}, {"right": "Nothing"}])
+def test_a_question_needs_answers_and_a_right_one(changes):
+    with pytest.raises(ValueError, match="needs at least two answers"):
+        TrainingPlayground(**{**QUESTION, **changes})
+
+
+def test_the_twin_draws_the_recorded_run_of_these_settings():
+    assert TrainingPlayground(norm="post", scaled=False).changes() == {
+        "norm": "post",
+        "scaled": False,
+    }
+    figure = TrainingPlayground(recorded=[RUN]).twin()
+    loss, share = figure.axes[0].lines[0], figure.axes[2].lines[0]
+    assert list(loss.get_ydata()) == [2.8, 2.0, 0.6]
+    assert list(share.get_xdata()) == [0, 20, 40] and list(share.get_ydata()) == [0, 120, 200]
+    assert [label.get_text() for label in figure.axes[1].get_xticklabels()] == RUN["source"]
+    assert [label.get_text() for label in figure.axes[1].get_yticklabels()] == RUN["written"]
+    without = {**RUN, "weights": [], "changes": {"cross": False}}
+    figure = TrainingPlayground(cross=False, recorded=[RUN, without]).twin()
+    assert "reads   7" in figure.axes[1].texts[0].get_text()
+    other = TrainingPlayground(seed=2, recorded=[RUN]).twin()
+    assert "copy eight digits" in other.axes[0].texts[0].get_text()
+    plt.close("all")

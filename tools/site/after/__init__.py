@@ -1,0 +1,1 @@
+"""What happens to the pages once Sphinx has made them, and while its templates are filled."""

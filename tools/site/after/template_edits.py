@@ -1,0 +1,93 @@
+"""The last touch to each page, while it is made from the theme's template.
+
+- The side bar becomes a landmark, for those who move from landmark to landmark.
+- Who comes by keyboard can skip to the first interactive figure, past dozens of links.
+- The search index is loaded by the search page only.
+- Pictures are loaded when they come near the window, and have their place before they have come.
+  One so wide that a phone would make its letters too small to read keeps a least width, in a box
+  that scrolls.
+
+`template_bridge` in _config.yml names the class: Sphinx makes its pages with it.
+"""
+
+import re
+import struct
+from pathlib import Path
+from typing import Any
+
+from sphinx.builders import Builder
+from sphinx.errors import ExtensionError
+from sphinx.jinja2glue import BuiltinTemplateLoader
+from sphinx.theming import Theme
+
+from tools.site.after.edits import edited
+
+SIDE_BAR = re.compile(r'<div id="pst-primary-sidebar"(?= class=)')
+SEARCH = re.compile(
+    r'\s*<script src="[^"]*(?:searchtools|language_data|searchindex)\.js"></script>'
+)
+SKIP = re.compile(r'(<div id="pst-skip-link"[^>]*>.*?)(?=</div>)')
+FIRST_WIDGET = re.compile(r'<div class="widget-place"(?= data-front-end="(?!self_check"))')
+# What stands in quotation marks may hold the sign that ends a tag.
+IMAGE = re.compile(r'<img (?!(?:[^>"]|"[^"]*")*\bloading=)((?:[^>"]|"[^"]*")*>)')
+PICTURE = re.compile(r'\bsrc="[^"]*\b_images/([^"/]+\.png)"')
+
+# Nearly all figures' smallest letters are of 12 points, and they are saved with 160 pixels an inch.
+LETTER = 12 / 72 * 160  # pixels of the file
+PHONE = 328  # CSS pixels: the column of a phone that is 360 wide
+LEAST_LETTER, SCROLLED_LETTER = 7.0, 8.5  # CSS pixels; whoever has to scroll can read with ease
+
+
+class Pages(BuiltinTemplateLoader):
+    """Sphinx's own templates, and what is changed in a page that was made from one."""
+
+    def init(
+        self, builder: Builder, theme: Theme | None = None, dirs: list[str] | None = None
+    ) -> None:
+        """Sphinx calls this once; the builder knows the pictures."""
+        super().init(builder, theme, dirs)
+        self.builder = builder
+
+    def render(self, template: str, context: dict[str, Any]) -> str:  # type: ignore[override]
+        """A page, or a part of one, as which the theme's menus are made first."""
+        page = super().render(template, context)
+        if "</html>" not in page:
+            return page
+        images = self.builder.images
+        pictures = {name: Path(self.builder.srcdir, path) for path, name in images.items()}
+        return finished(page, context["pagename"], pictures)
+
+
+def finished(page: str, name: str, pictures: dict[str, Path]) -> str:
+    """A page with all edits; `pictures` has the file of each picture by its name on the site."""
+    landmark = '<div id="pst-primary-sidebar" role="region" aria-label="Book"'
+    page = edited("template_edits.SIDE_BAR", SIDE_BAR, landmark, page, name)
+    if name != "search":
+        page = edited("template_edits.SEARCH", SEARCH, "", page, name)
+    if FIRST_WIDGET.search(page):
+        page = FIRST_WIDGET.sub('<div class="widget-place" id="first-figure"', page, count=1)
+        link = r'\1<a href="#first-figure">Skip to the first interactive figure</a>'
+        page = edited("template_edits.SKIP", SKIP, link, page, name)
+
+    def waiting(match: re.Match[str]) -> str:
+        picture = PICTURE.search(match[1])
+        size = ""
+        if picture and not re.search(r"\bwidth=", match[1]):
+            if picture[1] not in pictures:
+                raise ExtensionError(f"{name}: the page shows {picture[1]}, which Sphinx lacks")
+            width, height = size_of(pictures[picture[1]])
+            size = f' width="{width}" height="{height}"'
+            if LETTER * PHONE / width < LEAST_LETTER:
+                least = f"--least: {width * SCROLLED_LETTER / LETTER:.0f}px"
+                image = f'<img loading="lazy"{size} style="{least}" {match[1]}'
+                return f'<span class="wide-picture">{image}</span>'
+        return f'<img loading="lazy"{size} {match[1]}'
+
+    return IMAGE.sub(waiting, page)
+
+
+def size_of(picture: Path) -> tuple[int, int]:
+    """Width and height of a PNG file in pixels."""
+    with picture.open("rb") as file:
+        width, height = struct.unpack(">II", file.read(24)[16:])
+    return width, height

@@ -1,0 +1,1 @@
+"""The other forms of a chapter: notebooks, slides, paper."""

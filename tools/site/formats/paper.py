@@ -1,0 +1,272 @@
+"""Puts the pages of the built site into one document for paper.
+
+Links between pages lead to places in the document. What folds on the screen cannot on paper: the
+code behind figures and checks stays on the site, answers and solutions stand at the end of their
+chapter. Widgets give way to their pictures.
+"""
+
+import re
+from copy import deepcopy
+from dataclasses import dataclass, field
+from pathlib import Path
+from posixpath import dirname, join, normpath
+from typing import Any
+from urllib.parse import unquote, urldefrag
+
+import yaml
+from lxml import html
+from lxml.builder import E
+
+from tools.site.chapters import contents
+
+SCREEN_ONLY = (
+    './/a[contains(@class, "headerlink")]',
+    './/*[contains(@class, "widget-place")]',
+    ".//script",
+    './/*[contains(@class, "sd-summary-state-marker")]',
+    './/p[contains(@class, "in-reference")]',
+    './/*[contains(@class, "second-reading-note")]//a/..',
+)
+FOLD = './/details[contains(@class, "fold")]'
+ANSWER = (
+    './/details[contains(@class, "sd-dropdown")]'
+    ' | .//div[contains(concat(" ", @class, " "), " dropdown ")]'
+)
+# The titles of the exercises before a fold; the last one is what its hint is for.
+ASKED = (
+    'preceding::p[contains(@class, "admonition-title")]'
+    '[parent::div[contains(concat(" ", @class, " "), " exercise ")]]'
+)
+AROUND_CODE = {"cell_input", "highlight", "notranslate"}  # boxes that hold one block
+LONG_BLOCK = 30  # lines; a shorter one stays on one sheet
+ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+
+
+@dataclass
+class Chapter:
+    """A page as a part of the document.
+
+    Attributes:
+        page: its document, such as `book/why/attention`.
+        title: with its number: "3. Attention".
+        article: its text.
+        sections: the anchor of each section, and its entry in the contents.
+        part: the title of the part that begins with it, if one does.
+    """
+
+    page: str
+    title: str
+    article: Any
+    sections: list[tuple[str, Any]] = field(default_factory=list)
+    part: str = ""
+
+    @property
+    def anchor(self) -> str:
+        """Its place in the document."""
+        return self.page.removeprefix("book/").replace("/", "-")
+
+
+def text_of(element: Any) -> str:
+    """An element's words on one line; of a formula, its source."""
+    words = html.fromstring(html.tostring(element, encoding="unicode", with_tail=False))
+    for formula in words.xpath(".//math"):
+        formula.tail = f"{formula.get('alttext', '')}{formula.tail or ''}"
+        formula.drop_tree()
+    return " ".join(words.text_content().split()).removesuffix("#").strip()
+
+
+def entry_of(heading: Any) -> Any:
+    """A heading's words for the contents, formulas as they are; nothing in them leads elsewhere."""
+    entry = html.fromstring(html.tostring(heading, encoding="unicode", with_tail=False))
+    for link in entry.xpath(".//a"):
+        link.drop_tag()
+    for element in entry.iter():
+        element.attrib.pop("id", None)
+    entry.tag = "span"
+    entry.set("class", "entry")
+    return entry
+
+
+def replace_by(element: Any, *others: Any) -> None:
+    """Others in the place of an element; what follows it stays."""
+    parent, tail = element.getparent(), element.tail
+    index = parent.index(element)
+    element.tail = None
+    parent.remove(element)
+    for number, other in enumerate(others):
+        other.tail = None
+        parent.insert(index + number, other)
+    if tail:
+        if others:
+            others[-1].tail = tail
+        elif index:
+            parent[index - 1].tail = (parent[index - 1].tail or "") + tail
+        else:
+            parent.text = (parent.text or "") + tail
+
+
+def unfold(article: Any) -> None:
+    """Of what is folded, what its cell has put out stays: a claim that was checked, a figure."""
+    for details in article.xpath(FOLD):
+        replace_by(details, *details.xpath('.//*[contains(@class, "cell_output")]'))
+    for cell in article.xpath('.//div[contains(concat(" ", @class, " "), " cell ")]'):
+        if not len(cell):
+            cell.drop_tree()
+
+
+def collect_answers(article: Any, anchor: str) -> None:
+    """Answers and solutions, from where they are folded to the chapter's end."""
+    answers = []
+    for number, answer in enumerate(article.xpath(ANSWER), start=1):
+        title = answer.xpath('.//summary | .//*[contains(@class, "admonition-title")]')
+        heading = text_of(title[0]) if title else "Answer"
+        if heading.startswith("Hint") and (asked := answer.xpath(ASKED)):
+            heading = f"{heading} for {text_of(asked[-1])}"
+        content = E.section({"id": f"answer-{number}", "class": "answer"})
+        link = E.a(f"{heading}: at the end of the chapter", href=f"#answer-{number}")
+        replace_by(answer, E.p({"class": "to-answer", "id": f"to-answer-{number}"}, link))
+        for each in title:
+            each.drop_tree()
+        back = E.a(heading, href=f"#to-answer-{number}")
+        content.append(E.h3({"class": "answer-title"}, back))
+        if anchors := answer.get("id"):
+            content.append(E.span(id=anchors))
+        content.append(answer)
+        answer.tag = "div"
+        answer.attrib.pop("class", None)
+        answer.attrib.pop("id", None)
+        answers.append(content)
+    if answers:
+        section = E.section({"id": "answers", "class": "answers"}, E.h2("Answers and solutions"))
+        section.extend(answers)
+        article.append(section)
+
+
+class Paper:
+    """The document of all pages of a site.
+
+    Attributes:
+        chapters: the pages in order.
+        base: the site's address, where links lead that leave the document.
+    """
+
+    def __init__(self, root: Path, leave_out: set[str]) -> None:
+        """Reads the pages that were built from the book of a folder."""
+        config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+        self.title, self.author = config["title"], config["author"]
+        self.base = config["html"]["baseurl"].rstrip("/") + "/"
+        self.html = root / "_build/html"
+        self.chapters: list[Chapter] = []
+        for part in contents(root):
+            kept = [page for page in part.pages if page not in leave_out]
+            for page in kept:
+                self.chapters.append(self.read(page, part.caption if page == kept[0] else ""))
+        anchors = {chapter.page: chapter.anchor for chapter in self.chapters}
+        for chapter in self.chapters:
+            self.lead(chapter, anchors)
+
+    def read(self, page: str, part: str) -> Chapter:
+        """One page, made ready for paper."""
+        tree = html.parse(str(self.html / f"{page}.html"), html.HTMLParser(encoding="utf-8"))
+        article = tree.getroot().xpath("//article")[0]
+        for path in SCREEN_ONLY:
+            for element in article.xpath(path):
+                if element.getparent() is not None:
+                    element.drop_tree()
+        unfold(article)
+        (heading,) = article.xpath(".//h1")
+        chapter = Chapter(page, text_of(heading), article, part=part)
+        collect_answers(article, chapter.anchor)
+        for block in article.xpath(".//pre"):
+            if block.text_content().count("\n") < LONG_BLOCK:
+                # And the boxes around it, which would begin, empty, on the sheet before.
+                for box in (block, *block.iterancestors("div")):
+                    if box is not block and not AROUND_CODE & set(box.get("class", "").split()):
+                        break
+                    box.set("class", f"{box.get('class', '')} short".strip())
+        for section in article.xpath("./section/section[h2] | ./section[h2]"):
+            name = section.get("id")
+            chapter.sections.append((f"{chapter.anchor}--{name}", entry_of(section.find("h2"))))
+        return chapter
+
+    def lead(self, chapter: Chapter, anchors: dict[str, str]) -> None:
+        """Gives anchors, links and pictures the addresses that they have in the document."""
+        seen = set()
+        for element in chapter.article.xpath(".//*[@id]"):
+            name = element.get("id")
+            element.attrib.pop("id")
+            if name not in seen:
+                element.set("id", f"{chapter.anchor}--{name}")
+            seen.add(name)
+        for link in chapter.article.xpath(".//a[@href]"):
+            link.set("href", self.address(link.get("href"), chapter, anchors))
+        for image in chapter.article.xpath(".//img"):
+            image.attrib.pop("loading", None)
+            source = image.get("src", "")
+            if source and not ABSOLUTE.match(source):
+                image.set("src", (self.html / chapter.page).parent.joinpath(source).as_uri())
+
+    def address(self, link: str, chapter: Chapter, anchors: dict[str, str]) -> str:
+        """A link as it is in the document: to a place in it, or to the site."""
+        if ABSOLUTE.match(link):
+            return link
+        path, name = urldefrag(link)
+        path = normpath(join(dirname(chapter.page), unquote(path))) if path else ""
+        page = path.removesuffix(".html") or chapter.page
+        if page not in anchors:
+            return f"{self.base}{path}" + (f"#{name}" if name else "")
+        return f"#{anchors[page]}--{unquote(name)}" if name else f"#{anchors[page]}"
+
+    def contents(self, numbers: dict[str, int]) -> Any:
+        """The contents with the numbers of pages, as far as they are known."""
+        box = E.nav({"class": "paper-contents", "id": "contents"}, E.h1("Contents"))
+
+        def line(kind: str, anchor: str, entry: Any) -> Any:
+            page = E.span({"class": "number"}, str(numbers.get(anchor, "")))
+            return E.a({"class": kind, "href": f"#{anchor}"}, deepcopy(entry), page)
+
+        for chapter in self.chapters:
+            if chapter.part:
+                box.append(E.p({"class": "paper-part"}, chapter.part))
+            title = E.span({"class": "entry"}, chapter.title)
+            box.append(line("chapter", chapter.anchor, title))
+            box.extend(line("section", *section) for section in chapter.sections)
+        return box
+
+    def document(self, numbers: dict[str, int], style: str) -> str:
+        """The whole document; `numbers` has the page of each anchor, from an earlier printing."""
+        heads = "\n".join(
+            f"@page c{i} {{ @top-center {{ content: {css_string(chapter.title)} }} }}\n"
+            f".c{i} {{ page: c{i} }}"
+            for i, chapter in enumerate(self.chapters)
+        )
+        sheet = (self.html / "_static/styles/site.css").as_uri()
+        front = E.header(
+            {"class": "paper-front"},
+            E.h1(self.title),
+            E.p(f"By {self.author}"),
+            E.p(E.a(self.base, href=self.base)),
+        )
+        body = E.body(front, self.contents(numbers))
+        for i, chapter in enumerate(self.chapters):
+            around = E.div({"class": "bd-content"}, chapter.article)
+            body.append(
+                E.main({"class": f"bd-main paper-chapter c{i}", "id": chapter.anchor}, around)
+            )
+        page = E.html(
+            {"lang": "en", "data-theme": "light", "data-mode": "light"},
+            E.head(
+                E.meta(charset="utf-8"),
+                E.title(self.title),
+                E.link(rel="stylesheet", href=sheet),
+                E.style(style + heads),
+            ),
+            body,
+        )
+        return "<!DOCTYPE html>\n" + html.tostring(page, encoding="unicode")
+
+
+def css_string(text: str) -> str:
+    """A text as style sheets quote it."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -1,0 +1,1 @@
+"""What the paper compares itself with: recurrent models, the layers of Table 1, FLOPs."""

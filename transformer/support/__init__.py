@@ -1,0 +1,1 @@
+"""What every part needs and no paper describes: files, devices, versions, terminals."""

@@ -1,0 +1,127 @@
+"""A model of two directions that finds out which of them is meant, and says when it is unsure."""
+
+import copy
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from transformer.data.everyday import LANGUAGES, direction
+from transformer.decoding import Hypothesis, greedy_search
+from transformer.decoding.ensemble import Searchable
+from transformer.model import Transformer
+from transformer.support.files import write_atomically
+from transformer.text import Tokenizer
+from transformer.translation import Translator
+
+FILE = "both_ways.json"  # beside a model's weights
+STEPS = 20  # of a leaning to a nat: whole numbers are as good, and small in a page
+ARROWS = tuple(f"{direction(language)} " for language in LANGUAGES)
+
+
+def without_direction(text: str) -> str:
+    """The sentence without what asks for a language at its head."""
+    return next((text.removeprefix(arrow) for arrow in ARROWS if text.startswith(arrow)), text)
+
+
+@dataclass(frozen=True)
+class BothWays:
+    """What a model of both directions has to know beside its weights.
+
+    Attributes:
+        leaning: for each token, how much likelier it is in German than in English, as the logarithm
+            of a ratio, in twentieths.
+        unsure_below: the mean log-probability of a translation's tokens, the end mark among them,
+            below which a reader is warned.
+    """
+
+    leaning: tuple[int, ...]
+    unsure_below: float
+
+    def language(self, ids: Iterable[int]) -> str:
+        """The language in which the tokens are likelier, each for itself: "de" or "en"."""
+        return "de" if sum(self.leaning[i] for i in ids) > 0 else "en"
+
+    def save(self, folder: Path) -> None:
+        """Write it beside the model."""
+        write_atomically(folder / FILE, (json.dumps(asdict(self)) + "\n").encode())
+
+    @classmethod
+    def load(cls, folder: Path) -> "BothWays":
+        """Read what `save` has written."""
+        read = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        return cls(tuple(read["leaning"]), read["unsure_below"])
+
+
+def leaning(tokenizer: Tokenizer, german: Iterable[str], english: Iterable[str]) -> tuple[int, ...]:
+    """How much each token leans to German, counted in texts of both languages (see `BothWays`)."""
+    logs = []
+    for sentences in (german, english):
+        counts = [0.5] * tokenizer.vocab_size  # a token that was not met may still come
+        for sentence in sentences:
+            for i in tokenizer.encode(sentence):
+                counts[i] += 1
+        logs.append([math.log(count / sum(counts)) for count in counts])
+    return tuple(round(STEPS * (de - en)) for de, en in zip(*logs, strict=True))
+
+
+class TwoWayTranslator(Translator):
+    """A translator that reads German and English, and puts the direction before the sentence.
+
+    A sentence that begins with a direction, as in "→de Good morning.", keeps it.
+    """
+
+    def __init__(self, model: Transformer, tokenizer: Tokenizer, ways: BothWays) -> None:
+        super().__init__(model, tokenizer)
+        self.ways = ways
+
+    @classmethod
+    def load(cls, folder: Path | str) -> "TwoWayTranslator":
+        """Read a model with what `BothWays.save` has left beside it."""
+        found = Translator.load(folder)
+        return cls(found.model, found.tokenizer, BothWays.load(Path(folder)))
+
+    def asked(self, text: str) -> str:
+        """The sentence with its direction before it: into the language that it is not in."""
+        if not text.strip() or text.startswith(ARROWS):
+            return text
+        german = self.ways.language(self.tokenizer.encode(text)) == "de"
+        return f"{direction('en' if german else 'de')} {text}"
+
+    def confidence(self, texts: Sequence[str]) -> list[float]:
+        """The mean log-probability of the tokens that greedy search finds for each text.
+
+        The end mark is one of the tokens.
+
+        Raises:
+            ValueError: a text is too long, or empty.
+        """
+        if not all(map(str.strip, texts)):
+            raise ValueError("a text is empty; there is nothing to be sure of")
+        return [best[0][1] for best in self.search(texts, _with_means)]
+
+    def unsure(self, texts: Sequence[str]) -> list[bool]:
+        """Whether readers are warned of the translation of each text. Errors as in `confidence`."""
+        return [mean < self.ways.unsure_below for mean in self.confidence(texts)]
+
+    def _encode(self, text: str, name: str) -> list[int]:
+        return super()._encode(self.asked(text), name)
+
+
+def _with_means(model: Searchable, src: Tensor, **limits: Any) -> list[list[Hypothesis]]:
+    """Greedy search, whose scores are means over the tokens and the end mark."""
+    return [
+        [Hypothesis(h.tokens, h.score / (len(h.tokens) + 1)) for h in found]
+        for found in greedy_search(model, src, **limits)
+    ]
+
+
+def with_model(translator: Translator, model: Transformer) -> Translator:
+    """The same translator, of its own kind, with another model of the same vocabulary."""
+    changed = copy.copy(translator)
+    changed.model = changed.searched = model
+    return changed

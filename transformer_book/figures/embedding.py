@@ -1,0 +1,189 @@
+"""Figures for section 3.4: look-up, neighbours and lengths, probabilities, the first loss."""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import ConnectionPatch
+from matplotlib.ticker import NullLocator, ScalarFormatter
+from numpy.typing import ArrayLike
+
+from transformer_book.figures.matrices import MARGIN, Matrix, as_matrix, draw_equation, require_rows
+from transformer_book.figures.style import PALETTE, literal
+
+MARKERS = ("o", "s", "^", "D")
+HATCHES = ("", "//", "..", "xx")
+
+
+def embedding_lookup(
+    table: ArrayLike,
+    vocabulary: Sequence[str],
+    ids: Sequence[int],
+    *,
+    name: str = r"$\mathbf{E}$",
+    cell: float = 0.62,
+) -> Figure:
+    """From ids to vectors: the embedding matrix, and the rows that a sentence takes from it.
+
+    Args:
+        table: (vocab, d_model), a row for each token.
+        vocabulary: the tokens, by their ids.
+        ids: the sentence.
+        name: of the matrix.
+        cell: inches for one number.
+
+    Raises:
+        ValueError: the table has not one row for each token, or an id is no token's.
+    """
+    rows = as_matrix("table", table)
+    require_rows("table", rows, vocabulary)
+    if strange := [i for i in ids if not 0 <= i < len(vocabulary)]:
+        raise ValueError(f"there is no token {strange[0]} in a vocabulary of {len(vocabulary)}")
+    matrix = Matrix(rows, name, [f"{token}   {i}" for i, token in enumerate(vocabulary)])
+    # Room for the lines between a row and its copies.
+    way = Matrix(rows[list(ids)], "sentence", [f"{i}   {vocabulary[i]}" for i in ids])
+    figure = draw_equation([[matrix, " " * 8, way]], cell)
+    taken, given = figure.axes
+    edge = -(way.label_width - MARGIN / 2) / cell
+    for line, i in enumerate(ids):
+        figure.add_artist(
+            ConnectionPatch(
+                (rows.shape[1], i + 0.5),
+                (edge, line + 0.5),
+                taken.transData,
+                given.transData,
+                arrowstyle="-|>,head_length=0.6,head_width=0.3",
+                color=PALETTE[sorted(set(ids)).index(i) % len(PALETTE)],
+                linewidth=2.4,
+                shrinkA=4,
+                shrinkB=2,
+            )
+        )
+    return figure
+
+
+def nearest_bars(nearest: Mapping[str, Mapping[str, float]]) -> Figure:
+    """The words whose vectors are most similar to a word's own, a panel of bars for each word.
+
+    Args:
+        nearest: title of a panel -> word -> cosine similarity, the most similar first.
+    """
+    longest = max(map(len, nearest.values()))
+    size = (3.1 * len(nearest), 1.2 + 0.42 * longest)
+    figure, axes = plt.subplots(1, len(nearest), figsize=size, sharex=True, squeeze=False)
+    for ax, (title, similar) in zip(axes[0], nearest.items(), strict=True):
+        bars = ax.barh(range(len(similar)), list(similar.values()), color=PALETTE[0])
+        ax.bar_label(bars, fmt="%.2f", padding=4, fontsize=12)
+        ax.set_yticks(range(len(similar)), literal(list(similar)), fontsize=14)
+        ax.invert_yaxis()
+        ax.tick_params(axis="y", length=0)
+        ax.set_title(title)
+        ax.set_xlim(0, 1.25)
+        ax.set_xticks([0, 0.5, 1])
+    figure.supxlabel("cosine similarity", fontsize=14)
+    return figure
+
+
+def lengths_over_width(
+    widths: Sequence[int], lengths: Mapping[str, ArrayLike], *, ax: Axes | None = None
+) -> Axes:
+    """How long vectors are, for each d_model, on logarithmic axes.
+
+    Args:
+        widths: values of d_model.
+        lengths: name -> one mean Euclidean length for each width.
+        ax: where to draw; a new figure when None.
+    """
+    if ax is None:
+        _, ax = plt.subplots()
+    for (name, values), marker in zip(lengths.items(), MARKERS, strict=False):
+        array = _one_each(name, values, len(widths), "widths")
+        ax.plot(widths, array, marker=marker, markersize=8, label=name)
+    ax.set_xscale("log", base=2)
+    ax.set_yscale("log", base=2)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(ScalarFormatter())
+    ax.set_xticks(widths)
+    ax.set_xlabel(r"$d_{\mathrm{model}}$")
+    ax.set_ylabel("length of a vector")
+    ax.legend()
+    return ax
+
+
+def temperature_bars(
+    tokens: Sequence[str], logits: ArrayLike, temperatures: Sequence[float]
+) -> Figure:
+    """softmax(logits / T) for several T, one panel each.
+
+    Args:
+        tokens: the names of the logits.
+        logits: (vocab,) scores.
+        temperatures: the values of T, each above 0.
+    """
+    scores = _one_each("logits", logits, len(tokens), "tokens")
+    if min(temperatures) <= 0:
+        raise ValueError(f"temperatures {list(temperatures)} must all be above 0")
+    size = (3.0 * len(temperatures), 0.8 + 0.45 * len(tokens))
+    figure, axes = plt.subplots(1, len(temperatures), figsize=size, sharey=True, squeeze=False)
+    for ax, temperature in zip(axes[0], temperatures, strict=True):
+        scaled = scores / temperature
+        weights = np.exp(scaled - scaled.max())
+        shares = weights / weights.sum()
+        bars = ax.barh(range(len(tokens)), shares, color=PALETTE[0])
+        ax.bar_label(bars, fmt="%.2f", padding=4, fontsize=12)
+        ax.set_title(f"T = {temperature:g}")
+        ax.set_xlim(0, 1.25)
+        ax.set_xticks([0, 0.5, 1])
+    axes[0, 0].set_yticks(range(len(tokens)), tokens)
+    axes[0, 0].invert_yaxis()  # shared by all panels
+    figure.supxlabel("probability", fontsize=14)
+    return figure
+
+
+def first_loss_bars(losses: Mapping[int, Mapping[str, Mapping[str, float]]]) -> Figure:
+    """Losses before training against log(vocab): a panel for each vocabulary, logarithmic axes.
+
+    Args:
+        losses: vocabulary size -> initialisation -> tying mode -> first loss, in nats per token.
+    """
+    size = (8.5, 4.4 * len(losses))
+    with plt.rc_context({"figure.constrained_layout.h_pad": 0.15}):
+        figure, axes = plt.subplots(len(losses), 1, figsize=size, squeeze=False)
+    for ax, (vocab_size, table) in zip(axes[:, 0], losses.items(), strict=True):
+        _loss_bars(ax, vocab_size, table)
+    handles, modes = axes[0, 0].get_legend_handles_labels()
+    axes[0, 0].legend(handles, [f"tie = {mode}" for mode in modes], loc="upper left")
+    return figure
+
+
+def _loss_bars(ax: Axes, vocab_size: int, table: Mapping[str, Mapping[str, float]]) -> None:
+    modes = list(next(iter(table.values())))
+    width = 0.8 / len(modes)
+    for j, mode in enumerate(modes):
+        at = np.arange(len(table)) + (j - (len(modes) - 1) / 2) * width
+        heights = [row[mode] for row in table.values()]
+        style = {"color": PALETTE[j], "hatch": HATCHES[j], "edgecolor": "w"}
+        bars = ax.bar(at, heights, width * 0.92, label=mode, **style)  # type: ignore[arg-type]
+        ax.bar_label(bars, fmt="%.3g", padding=2, fontsize=11)
+    uniform = float(np.log(vocab_size))
+    ax.axhline(uniform, color="black", linestyle="--", linewidth=1.8, zorder=0)
+    ax.set_yscale("log")
+    highest = max(max(row.values()) for row in table.values())
+    ax.set_ylim(min(1.0, 0.7 * uniform), 3.0 * highest)
+    ax.set_yticks([t for t in (1, 2, 5, 10, 20, 50, 100, 200, 500) if t <= 2 * highest])
+    ax.yaxis.set_major_formatter(ScalarFormatter())
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.set_xticks(range(len(table)), list(table))
+    ax.set_ylabel("first loss (nats)")
+    ax.set_title(f"{vocab_size:,} tokens; dashed: log {vocab_size:,} = {uniform:.2f}")
+
+
+def _one_each(name: str, values: ArrayLike, expected: int, what: str) -> np.ndarray:
+    array = np.asarray(values, dtype=float)
+    if array.shape != (expected,):
+        raise ValueError(
+            f"{name!r} has shape {array.shape}; give one number for each of the {expected} {what}"
+        )
+    return array

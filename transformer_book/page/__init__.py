@@ -1,0 +1,1 @@
+"""A model on a page: its scripts, and a page of its own."""

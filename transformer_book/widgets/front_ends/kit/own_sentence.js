@@ -1,0 +1,180 @@
+// @ts-check
+// A field for the reader's own sentence, where a kernel can do something with it, or the page itself.
+
+import { button, labelled } from "./controls.js";
+import { fresh, html } from "./elements.js";
+import { assign, watch } from "./model.js";
+
+/**
+ * Sets the model's "sentence"; the answer is a change of its "contents" or "message". Null where
+ * nobody would answer.
+ * @param {import("./model.js").Model} model
+ * @param {string} verb the button's text
+ * @param {string} waiting what stands there until the answer comes
+ * @param {boolean} answers whether the kernel, if there is one, would do something with it
+ */
+export function ownSentence(model, verb, waiting, answers = true) {
+  if ("widget_manager" in model) return answers ? sentenceField(model, verb, waiting) : null;
+  if (!model.load) return null;
+  if (model.get("live").follows) return follower(model, waiting);
+  const element = html("div", {});
+  let stop = () => {};
+  const offer = modelOffer(model, () => {
+    const own = sentenceField(model, verb, waiting);
+    stop = own.stop;
+    const focused = isWaiting(element);
+    element.replaceChildren(own.element);
+    if (focused) own.element.querySelector("input")?.focus({ preventScroll: true });
+  });
+  element.append(offer);
+  return { element, stop: () => stop() };
+}
+
+const ASKED = "tfw-sentence"; // the event
+const ASKED_DATA = "tfwSentence"; // where the sentence stands for figures that start later
+
+/** Tells the page's other figures what the reader has asked of this one. @param {string} sentence */
+export function tell(sentence) {
+  document.documentElement.dataset[ASKED_DATA] = sentence;
+  document.dispatchEvent(new Event(ASKED));
+}
+
+/**
+ * In place of a field of its own: asks what was asked of the page's first figure.
+ * @param {import("./model.js").Model} model @param {string} waiting
+ */
+function follower(model, waiting) {
+  const state = html("p", { role: "status" });
+  const follow = async () => {
+    const sentence = document.documentElement.dataset[ASKED_DATA];
+    if (!sentence || sentence === model.get("sentence")) return;
+    state.textContent = waiting;
+    await model.load?.(() => {});
+    assign(model, "sentence", sentence);
+  };
+  document.addEventListener(ASKED, follow);
+  const stopWatching = watch(model, ["contents", "message"], () => {
+    state.textContent = "";
+  });
+  follow();
+  return { element: state, stop: () => {
+    stopWatching();
+    document.removeEventListener(ASKED, follow);
+  } };
+}
+
+/**
+ * What a model of the book was trained on: what a sentence should be, and some for those who know no
+ * such language.
+ * @type {Object<string, {label: string, examples: string[]}>}
+ */
+const KNOWN = {
+  everyday: {
+    label: "Your own sentence, in English or in German",
+    examples: ["What time is it?", "Wenn es morgen regnet, bleiben wir zu Hause.",
+      "Could you help me, please?"],
+  },
+};
+
+/** @param {import("./model.js").Model} model */
+const known = (model) => KNOWN[model.get("live")?.name];
+
+/** What a field for a sentence is called. @param {import("./model.js").Model} model */
+export const sentenceLabel = (model) => known(model)?.label ?? "Your own sentence";
+
+/**
+ * Sentences to tap, and one as the field's placeholder; nothing where the model is not known.
+ * @param {import("./model.js").Model} model @param {HTMLInputElement} input @param {() => void} send
+ */
+export function suggestions(model, input, send) {
+  const examples = known(model)?.examples ?? [];
+  if (examples.length) input.placeholder = examples[0];
+  return examples.map((example) => button(example, () => {
+    input.value = example;
+    send();
+  }).element);
+}
+
+/** @param {import("./model.js").Model} model @param {string} verb @param {string} waiting */
+function sentenceField(model, verb, waiting) {
+  const id = fresh("sentence");
+  const input = html("input", { id, type: "text", value: model.get("sentence") });
+  const state = html("p", { role: "status" });
+  const send = () => {
+    const text = input.value.trim();
+    if (!text) state.textContent = "Nothing is written here yet.";
+    if (!text || text === model.get("sentence")) return;
+    state.textContent = waiting;
+    assign(model, "sentence", text);
+  };
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") send();
+  });
+  const back = button("Translate it back", () => {
+    input.value = model.get("contents").back;
+    send();
+  });
+  const show = () => {
+    const { note = "", back: translation } = model.get("contents");
+    state.textContent = note;
+    back.element.hidden = !translation;
+  };
+  back.element.hidden = true;
+  const stop = watch(model, ["contents", "message"], show);
+  const element = html("div", { class: "tfw-controls" },
+    labelled(id, sentenceLabel(model), input), button(verb, send).element, back.element,
+    ...suggestions(model, input, send), state);
+  return { element, stop };
+}
+
+/** As readers are told. @param {number} bytes */
+const megabytes = (bytes) =>
+  bytes < 1e5 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+
+/** Whether the reader still waits at the button, and has gone to nothing else. @param {Element} element */
+export function isWaiting(element) {
+  const { activeElement } = document;
+  return !activeElement || activeElement === document.body || element.contains(activeElement);
+}
+
+/** Why there is no model, and what helps. @param {boolean} damaged @param {boolean} fromDisk */
+function notLoaded(damaged, fromDisk) {
+  if (fromDisk) {
+    return damaged ? "Part of the model is damaged. Copy the folder again, whole."
+      : "Part of the model is missing. Copy the whole folder, not the page alone.";
+  }
+  return damaged ? "Part of the model is damaged. Press the button to fetch it again."
+    : "The model could not be loaded. Are you offline? Press the button to try again.";
+}
+
+/**
+ * The button that loads the model, with its size; asks a second time where the browser says that
+ * data are dear. Nothing is loaded before.
+ * @param {import("./model.js").Model} model @param {(trained: any) => void} whenThere
+ */
+export function modelOffer(model, whenThere) {
+  const size = megabytes(model.get("live").bytes);
+  const state = html("p", { role: "status" });
+  // Chromium's browsers tell; the others have no such thing.
+  let dear = Boolean(/** @type {any} */ (navigator).connection?.saveData);
+  const { element, allow } = button(`Try your own sentence: load the model (${size}, once)`, async () => {
+    if (dear) {
+      dear = false;
+      state.textContent =
+        `Your browser is set to save data. Press again to load ${size} all the same.`;
+      return;
+    }
+    allow(false);
+    try {
+      const trained = await model.load?.((share) => {
+        state.textContent = `Loading the model: ${Math.round(100 * share)} %`;
+      });
+      whenThere(trained);
+    } catch (error) {
+      allow(true);
+      state.textContent = notLoaded(/** @type {any} */ (error)?.name === "Damaged",
+        globalThis.location?.protocol === "file:");
+    }
+  });
+  return html("div", { class: "tfw-controls" }, element, state);
+}

@@ -1,0 +1,45 @@
+// @ts-check
+// Where the heads look, for the first of the sequences that are shown.
+
+import { heatmap } from "../kit/heatmap.js";
+import { html } from "../kit/elements.js";
+import { fixed } from "../kit/numbers.js";
+
+export function heads() {
+  const heading = html("p", { class: "tfw-heading" });
+  const element = html("div", { class: "tfw-play-heads" });
+  /** @type {ReturnType<typeof heatmap>[]} */
+  let maps = [];
+
+  /**
+   * @param {import("./run.js").Run} run @param {"cross" | "encoder" | "decoder"} kind
+   * @param {boolean} truth whether the true places are framed: not before a question about them is answered
+   */
+  function show(run, kind, truth) {
+    const { task: { words, places, links }, shown: [{ source, target }], config } = run;
+    const n = config.n_heads;
+    if (maps.length !== n) {
+      maps = Array.from({ length: n }, (_, h) => heatmap({ label: `Head ${h + 1}`, compact: true,
+        columnTitle: `head ${h + 1} looks at` }));
+      element.replaceChildren(...maps.map((map) => map.element));
+    }
+    const name = (/** @type {number} */ token) => words[token] || "\u25b8";
+    const read = [...source, 2].map(name);
+    const written = Array.from({ length: target.length + 1 }, (_, i) =>
+      (run.written ? name(run.written[i]) : "\u00b7"));
+    const rows = kind === "encoder" ? read : written;
+    const columns = kind === "decoder" ? ["\u25b8", ...written.slice(0, -1)] : read;
+    const frames = /** @type {[number, number][]} */ (
+      kind === "cross" ? (links?.(source) ?? []).map((column, row) => [row, column]) : []);
+    const weights = run.heads(kind);
+    heading.textContent = `where its heads look for the first of them (the brighter, the more${
+      frames.length ? "; framed: where the token to write stands" : ""})`;
+    maps.forEach((map, h) => {
+      const value = (/** @type {number} */ r, /** @type {number} */ c) => weights[h]?.[r * places + c] ?? null;
+      map.show({ rows, columns, frames: truth ? frames : [], value, say: (r, c) => (value(r, c) == null ? "Nothing looks here yet."
+        : `${rows[r]} looks at ${columns[c]} with ${fixed(100 * Number(value(r, c)), 0)} % of its weight.`) });
+    });
+  }
+
+  return { heading, element, show };
+}

@@ -1,0 +1,216 @@
+// @ts-check
+// A Transformer that learns in the page, a slice of work in each frame; nothing starts by itself.
+
+import { button, choice, foretold, pick, tick } from "../kit/controls.js";
+import { html, oncePerFrame } from "../kit/elements.js";
+import { assign, watch } from "../kit/model.js";
+import { fixed, grouped } from "../kit/numbers.js";
+import { plainEngine, simdEngine } from "../training/product.js";
+import { controls } from "./controls.js";
+import { curve } from "./curve.js";
+import { heads } from "./heads.js";
+import { Run, SETTINGS, knownAs, settingsOf, sizeOf } from "./run.js";
+import { samples } from "./samples.js";
+
+const NUMBERS = 16e6; // of memory, which is taken only as far as it is used
+const SLICE = 12; // milliseconds of a frame
+const EARLIER = 3; // runs that stay in the picture
+
+/** @param {{model: import("../kit/model.js").Model, el: HTMLElement}} host */
+function render({ model, el }) {
+  const get = (/** @type {string} */ name) => model.get(name);
+  const { n_tests: tests, judged_every: every, enough } = get("constants");
+  const settings = () => settingsOf(get);
+  const asked = settings(); // what the question is about
+  const apart = matchMedia("(prefers-reduced-motion: reduce)").matches ? 1000 : 95;
+  let run = new Run(get);
+  /** @type {Run[]} */
+  const earlier = [];
+  /** @type {Promise<import("../training/product.js").Engine> | null} */
+  let engine = null;
+  /** @type {Generator<import("./run.js").Event> | null} */
+  let work = null;
+  let goal = 0; // the step to train to, Infinity: until it has learned; 0: it rests
+  let [within, visible, drawn, due] = [false, true, 0, 0]; // within a step
+
+  const train = button("Train", () => (goal ? rest() : assign(model, "training", true)));
+  train.element.classList.add("tfw-play-train");
+  const one = button("One step", () => assign(model, "trained", run.step + 1));
+  const again = button("Start again", () => {
+    rest();
+    assign(model, "trained", 0);
+  });
+  const fast = tick(model, "fast", { label: "as fast as it goes" });
+  const chosen = controls(model);
+  const own = html("div", { class: "tfw-controls" }, ...chosen.own.map(({ element }) => element));
+  const parts = chosen.parts.map(({ element }) => element);
+  const few = parts.length < 3;
+  const looking = choice(model, "attention", { label: "attention", options: [
+    ["cross-attention", "cross"], ["encoder, self-attention", "encoder"],
+    ["decoder, self-attention", "decoder"]] });
+  const guess = get("question") ? pick(model, "guess", { label: get("question"),
+    options: get("answers").map((/** @type {string} */ text, /** @type {number} */ i) => [text, i]) }) : null;
+  const status = html("p", { class: "tfw-play-status" });
+  const verdict = html("div", { class: "tfw-verdict", role: "status" });
+  const [line, text, looks] = [curve(tests, every), samples(), heads()];
+
+  /** Trains up to a step. @param {number} to */
+  async function go(to) {
+    goal = to;
+    draw();
+    const ready = await (engine ??= simdEngine(NUMBERS).then((found) => found ?? plainEngine(NUMBERS)));
+    if (!goal) return;
+    cancelAnimationFrame(due);
+    work ??= run.life(ready);
+    due = requestAnimationFrame(frame);
+  }
+
+  /** @param {number} now */
+  function frame(now) {
+    due = requestAnimationFrame(frame);
+    if (!visible || !work) return;
+    const shows = now - drawn > apart;
+    if (shows) run.unseen = true;
+    const until = performance.now() + SLICE;
+    do {
+      within = work.next().value !== "step";
+      if (!within && (goal < Infinity ? run.step >= goal : run.ended)) {
+        rest();
+        return;
+      }
+    } while ((within || get("fast") || goal < Infinity) && performance.now() < until);
+    if (!shows) return;
+    drawn = now;
+    draw();
+  }
+
+  /** Stops after the step that it is at, and shows what it writes then, whenever it has last shown it. */
+  function rest() {
+    goal = 0;
+    cancelAnimationFrame(due);
+    while (within) within = work?.next().value !== "step";
+    const look = run.look();
+    while (!look.next().done) ;
+    draw();
+    assign(model, "trained", run.step);
+    assign(model, "training", false);
+  }
+
+  function startAnew() {
+    if (run.step && run.settings !== settings()) earlier.push(run);
+    if (earlier.length > EARLIER) earlier.shift();
+    run = new Run(get);
+    work = null;
+    within = false;
+    goal = 0;
+    cancelAnimationFrame(due);
+    draw();
+  }
+
+  /** To the step that somebody wants, which is the same whoever goes there, and how. */
+  function seek() {
+    const to = get("trained");
+    if (to === run.step && !goal) return;
+    if (to < run.step) startAnew();
+    if (to > run.step) go(to);
+    else if (get("training")) go(Infinity);
+    else rest();
+  }
+
+  function change() {
+    if (run.settings === settings()) return;
+    const to = goal < Infinity ? goal : 0;
+    startAnew();
+    assign(model, "training", false);
+    if (to) go(to);
+    else assign(model, "trained", 0);
+  }
+
+  /** What came out, in words. @returns {string[]} */
+  function said() {
+    const [right, loss] = [run.right[run.right.length - 1], fixed(run.losses[run.step - 1], 2)];
+    const values = { steps: grouped(run.step), right, loss, longer: run.rightOfLonger };
+    const own = get("outcome").replace(/\{(\w+)\}/g,
+      (/** @type {string} */ _, /** @type {keyof typeof values} */ name) => String(values[name]));
+    const usual = run.learned
+      ? `It has learned: after ${values.steps} steps ${right} of ${tests} sequences that it has never seen come out right.`
+      : `After ${values.steps} steps ${right} of ${tests} sequences come out right. Press Train to go on.`;
+    const lines = [own || usual];
+    const known = get("known");
+    const [such, whole] = [knownAs(get), sizeOf(get)].map((name) => known[name]);
+    const counted = (/** @type {number[]} */ [learned, runs, most, median]) => `${
+      learned === runs ? "all" : learned || "none"} learned within ${grouped(most)} steps${learned ? `, in the median after ${grouped(median)}` : ""}.`;
+    if (such) {
+      lines.push(`Of ${such[1]} such runs, each with random numbers of its own, ${counted(such)}`);
+      if (whole && String(whole) !== String(such)) {
+        lines.push(`With every part in its place, of ${whole[1]} runs ${counted(whole)}`);
+      }
+    } else if (Object.keys(known).length) {
+      lines.push("This is a single run; another seed may lead to another end.");
+    }
+    if (run.longer.length && !own) lines.push(`Of ${tests} sequences with one digit more than any in training: ${run.rightOfLonger}.`);
+    if (guess && get("guess") >= 0 && settings() === asked) {
+      lines.push(foretold(get("answers"), get("guess"), get("right")), get("why"));
+    }
+    return lines;
+  }
+
+  function draw() {
+    results.setAttribute("aria-busy", String(goal > 0));
+    train.element.textContent = goal ? "Pause" : "Train";
+    const ended = run.ended && !goal;
+    const allowed = !guess || get("guess") >= 0;
+    train.allow(allowed);
+    one.allow(allowed && !goal);
+    again.allow(run.step + goal > 0);
+    own.hidden = get("task") !== "own";
+    const right = run.right.length ? run.right[run.right.length - 1] : 0;
+    status.textContent = run.step ? `step ${grouped(run.step)} \u00b7 loss ${
+      fixed(run.losses[run.step - 1], 2)} \u00b7 ${right} of ${tests} right` + (run.longer.length
+      ? ` \u00b7 with one digit more ${run.rightOfLonger}` : "")
+      : "The weights are random: nothing is learned yet.";
+    if (ended) verdict.replaceChildren(...said().filter(Boolean).map((words) => html("p", {}, words)));
+    else {
+      const first = "Say first what you expect; then press Train.";
+      verdict.replaceChildren(...(allowed ? [] : [html("p", {}, first)]));
+    }
+    verdict.classList.toggle("tfw-right", ended && run.right[run.right.length - 1] >= enough);
+    line.show(run, earlier, get("steps") / 2);
+    text.show(run);
+    looks.element.hidden = get("attention") === "cross" && !run.config.cross;
+    looks.show(run, get("attention"), allowed);
+  }
+
+  const stop = [watch(model, SETTINGS, oncePerFrame(change)), watch(model, ["trained"], seek),
+    watch(model, ["training"], () => {
+      if (get("training")) go(Infinity);
+      else if (goal) rest();
+    }),
+    watch(model, ["attention", "guess"], oncePerFrame(draw))];
+  const observer = new IntersectionObserver(([entry]) => {
+    visible = entry.isIntersecting;
+  });
+  const results = html("div", {},
+    html("div", { class: "tfw-side-by-side" }, line.element, html("div", {},
+      html("p", { class: "tfw-heading" }, "what it reads, and below what it writes (framed: wrong; \u23ce: the end)"), text.element)),
+    looks.heading, ...(guess ? [] : [looking.element]), looks.element);
+  el.append(html("div", { class: "tfw tfw-play" },
+    ...(guess ? [guess.element] : []),
+    html("div", { class: "tfw-controls" }, train.element, one.element, again.element,
+      fast.element, ...chosen.task.map(({ element }) => element), ...(few ? parts : [])),
+    own, ...(few ? [] : [html("details", {}, html("summary", {}, "Take parts out"),
+      html("div", { class: "tfw-controls" }, ...parts))]), status, verdict, results));
+  observer.observe(el);
+  if (get("trained")) seek();
+  else draw();
+  return () => {
+    goal = 0;
+    cancelAnimationFrame(due);
+    observer.disconnect();
+    for (const end of stop) end();
+    for (const control of [fast, looking, ...chosen.task, ...chosen.own, ...chosen.parts,
+      ...(guess ? [guess] : [])]) control.stop();
+  };
+}
+
+export default { render };

@@ -10,7 +10,7 @@ export GOMP_SPINCOUNT ?= 10000
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup book check test lab notebooks slides pdf bench clean
+.PHONY: help setup book check test prove lab notebooks slides pdf bench clean
 
 help: ## say what each target does
 	@echo "The Transformer book. Two commands: make book, make test."
@@ -28,10 +28,13 @@ book: setup-build ## execute every chapter, build the site, say where to open it
 	@$(VENV) -m tools.site.book
 
 check: setup-test ## prove style, types and the quick tests: a few minutes, before each commit
-	@$(VENV) -m tools.check
+	@$(VENV) -m tools.check check
 
-test: setup-test ## prove everything: style, types, tests, every chapter, every page in a browser
-	@$(VENV) -m tools.check --all
+test: setup-test ## prove what a change may break: every chapter, page and widget once; a quarter of an hour
+	@$(VENV) -m tools.check test
+
+prove: setup-test ## prove everything, in hours; parts of it: make prove ONLY="slow widgets"; UNDER_LOAD=1
+	@$(VENV) -m tools.check prove --only "$(ONLY)" $(if $(UNDER_LOAD),--under-load)
 
 lab: setup-lab ## open the chapters in JupyterLab, on port 8888, where the pages' buttons lead
 	@$(VENV) -m jupyterlab book --ServerApp.port=8888

@@ -1,18 +1,26 @@
-"""Checks the project: `.venv/bin/python -m tools.check`, for all of it with `--all`.
+"""Checks the project: `.venv/bin/python -m tools.check check`, or `test`, or `prove`.
 
-`make check` is style, types and the quick tests: a few minutes, before each commit. `make test` is
-everything, with every chapter executed and every page in a browser. One step that fails does not
-hide the next; the end says what was proved and where its report is.
+Three circles, each around the one before. `make check` is style, types and the quick tests: a few
+minutes, before each commit. `make test` executes every chapter besides, opens every page once and
+moves every widget once: a quarter of an hour, before a change is sent. `make prove` is all there
+is, at night and before a release: slow tests, each page in each view, JupyterLab, slides. Its steps
+can be taken by name: `make prove ONLY="slow widgets"`.
+
+One step that fails does not hide the next. The end says what was proved, where its report is, what
+took long, and, where something is red, which tests, and the command that runs just those.
 """
 
 import argparse
+import multiprocessing
 import os
+import shlex
 import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tools.browser import NoBrowserError, ensure_chromium
@@ -22,22 +30,37 @@ from tools.site.execute import MOST_WORKERS
 
 ROOT = Path(__file__).resolve().parent.parent
 # By the markers that pyproject.toml lists.
-IN_BROWSER = "(browser or book) and not slides"
-ALL_ELSE = "not (browser or book or nightly)"
-QUICK = "not (browser or book or slow or nightly)"
+QUICK = "not (browser or book or slides or slow or nightly)"
+SLOW = "(slow or nightly) and not (browser or book or slides)"
+FIRST_LOOK = "smoke or (book and not browser)"
 REPORTS = ROOT / "_build" / "reports"
 # All that it knows without a network, but for what is a matter of taste.
 OFFLINE = ["--offline", "--persona=auditor", "--min-severity=medium", "--no-progress", "--quiet"]
 ZIZMOR = [str(Path(sys.executable).with_name("zizmor")), *OFFLINE]
+LONG = 3.0  # seconds that a test without the marker `slow` should not take
+SHOWN = 10  # of the slowest tests
+
+
+@dataclass
+class Case:
+    """One test, as pytest has reported it: tried once, or once more."""
+
+    name: str
+    seconds: float = 0.0
+    failed: bool = False
+    skipped: bool = False
+    slow: bool = False
+    tries: int = 0
 
 
 @dataclass
 class Result:
     """How one step ended."""
 
-    step: str
     passed: bool
     what: str
+    cases: list[Case] = field(default_factory=list)
+    step: str = ""
     seconds: float = 0.0
 
 
@@ -47,15 +70,26 @@ def run(*arguments: str, **environ: str) -> int:
     return subprocess.call(command, cwd=ROOT, env={**os.environ, **environ})
 
 
-def counts(report: Path) -> str:
-    """What a JUnit report counted: `12 passed, 1 skipped`."""
-    totals = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
-    for suite in ElementTree.parse(report).getroot().iter("testsuite"):
-        for key in totals:
-            totals[key] += int(suite.get(key, 0))
-    failed = totals["failures"] + totals["errors"]
-    parts = {"passed": totals["tests"] - failed - totals["skipped"], "failed": failed}
-    parts["skipped"] = totals["skipped"]
+def cases(report: Path) -> list[Case]:
+    """The tests of a JUnit report of the family `xunit1`, which knows their files."""
+    found: dict[str, Case] = {}
+    for one in ElementTree.parse(report).getroot().iter("testcase"):
+        file, dotted = one.get("file", ""), one.get("classname", "")
+        classes = dotted.removeprefix(file.removesuffix(".py").replace("/", ".")).strip(".")
+        name = "::".join(part for part in (file, classes, one.get("name", "")) if part)
+        case = found.setdefault(name, Case(name))
+        kinds = {child.tag for child in one}
+        case.seconds += float(one.get("time", 0))
+        case.failed, case.skipped = bool(kinds & {"failure", "error"}), "skipped" in kinds
+        case.slow = any(mark.get("name") == "slow" for mark in one.iter("property"))
+        case.tries += 1
+    return [*found.values()]
+
+
+def counts(found: list[Case]) -> str:
+    """How many there are of each kind: `12 passed, 1 skipped`."""
+    failed, skipped = sum(c.failed for c in found), sum(c.skipped for c in found)
+    parts = {"passed": len(found) - failed - skipped, "failed": failed, "skipped": skipped}
     return ", ".join(f"{n} {word}" for word, n in parts.items() if n or word == "passed")
 
 
@@ -68,9 +102,23 @@ def pytest(name: str, *arguments: str, **environ: str) -> Result:
     # Each worker has a core; with more threads than cores they would wait for each other.
     threads = os.environ.get("OMP_NUM_THREADS", "1" if spread else "")
     environ |= {"OMP_NUM_THREADS": threads} if threads else {}
-    code = run("pytest", f"--junitxml={report}", *spread, *arguments, **environ)
-    what = counts(report) if report.exists() else "did not run"
-    return Result("", code == 0, f"{what} ({report.relative_to(ROOT)})")
+    written = ("-o", "junit_family=xunit1", f"--junitxml={report}")
+    code = run("pytest", *written, *spread, *arguments, **environ)
+    found = cases(report) if report.exists() else []
+    what = counts(found) if report.exists() else "did not run"
+    return Result(code == 0, f"{what} ({report.relative_to(ROOT)})", found)
+
+
+def in_chromium(name: str, *arguments: str) -> Result:
+    """One run of pytest on the built book, with a browser."""
+    if not (ROOT / "_build" / "book.json").exists():
+        return Result(False, "not tried: the book was not built (make book)")
+    try:
+        chromium = ensure_chromium()
+    except NoBrowserError as error:
+        print(error, file=sys.stderr)
+        return Result(False, "not tried: no Chromium")
+    return pytest(name, *arguments, CHROMIUM=chromium)
 
 
 def style() -> Result:
@@ -83,19 +131,19 @@ def style() -> Result:
     british = run("codespell_lib", "--config", "tools/spelling/prose.cfg", *prose) == 0
     workflows = subprocess.call([*ZIZMOR, ".github"], cwd=ROOT) == 0
     passed = checked and formatted and spelled and british and workflows
-    return Result("", passed, "ruff check, ruff format, codespell, zizmor")
+    return Result(passed, "ruff check, ruff format, codespell, zizmor")
 
 
 def types() -> Result:
     """Type checker."""
-    return Result("", run("mypy") == 0, "mypy")
+    return Result(run("mypy") == 0, "mypy")
 
 
 def scripts() -> Result:
     """Type checker and linter of the widgets' front ends."""
     if not install(ROOT):
-        return Result("", False, "NOT checked: TypeScript and ESLint could not be installed")
-    return Result("", lint(ROOT), "TypeScript's checker, ESLint")
+        return Result(False, "NOT checked: TypeScript and ESLint could not be installed")
+    return Result(lint(ROOT), "TypeScript's checker, ESLint")
 
 
 def quick() -> Result:
@@ -103,9 +151,9 @@ def quick() -> Result:
     return pytest("quick", "-m", QUICK)
 
 
-def tests() -> Result:
-    """Unit and property tests."""
-    return pytest("tests", "-m", ALL_ELSE)
+def slow() -> Result:
+    """The tests that take longer, and those of the night."""
+    return pytest("slow", "-m", SLOW)
 
 
 def book() -> Result:
@@ -115,43 +163,116 @@ def book() -> Result:
     except OSError as error:
         print(error, file=sys.stderr)
         built = None
-    return Result("", built is not None, f"{built}; no warning" if built else "NOT built")
+    return Result(built is not None, f"{built}; no warning" if built else "NOT built")
+
+
+def look() -> Result:
+    """Every page opened once in a real browser, every widget moved once, a sentence translated."""
+    return in_chromium("look", "-m", FIRST_LOOK)
 
 
 def pages() -> Result:
-    """Every page and every widget in a real browser, and widgets in a real JupyterLab."""
-    if not (ROOT / "_build" / "book.json").exists():
-        return Result("", False, "not tried: the book was not built")
+    """Every page in every view: at a desk and on a phone, by day and by night, from the disk."""
+    return in_chromium("pages", "tests/book", "-m", "not slides")
+
+
+def widgets() -> Result:
+    """Everything about widgets and exports that needs a browser."""
+    elsewhere = ("--ignore=tests/book", "--ignore=tests/live", "--ignore=tests/slides")
+    return in_chromium("widgets", "tests", *elsewhere, "-m", "browser and not slides")
+
+
+def lab() -> Result:
+    """Every widget in a real JupyterLab, ours and the one with Colab's ipywidgets."""
+    return in_chromium("lab", "tests/live")
+
+
+def slides() -> Result:
+    """Every deck made, every slide seen."""
+    if run("tools.site.formats.slides") != 0:
+        return Result(False, "NOT made")
+    return in_chromium("slides", "tests", "-m", "slides")
+
+
+Step = Callable[[], Result]
+CHECK: tuple[Step, ...] = (style, types, scripts, quick)
+TEST: tuple[Step, ...] = (*CHECK, book, look)
+PROVE: tuple[Step, ...] = (*CHECK, slow, book, pages, widgets, lab, slides)
+CIRCLES = {"check": CHECK, "test": TEST, "prove": PROVE}
+BROWSERS = {look, pages, widgets, lab, slides}
+
+
+def _loop() -> None:
+    while True:
+        pass
+
+
+@contextmanager
+def load(processes: int) -> Iterator[None]:
+    """So many loops that keep a core busy each, while something else is tried."""
+    loops = [multiprocessing.Process(target=_loop, daemon=True) for _ in range(processes)]
+    for loop in loops:
+        loop.start()
     try:
-        chromium = ensure_chromium()
-    except NoBrowserError as error:
-        print(error, file=sys.stderr)
-        return Result("", False, "not tried: no Chromium")
-    return pytest("pages", "-m", IN_BROWSER, CHROMIUM=chromium)
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
 
 
-CHECK: tuple[Callable[[], Result], ...] = (style, types, scripts, quick)
-TEST: tuple[Callable[[], Result], ...] = (style, types, scripts, tests, book, pages)
+def take(step: Step, busy: int = 0) -> Result:
+    """Takes one step, timed; beside `busy` loops if it is one in a browser."""
+    print(f"\n== {step.__name__}: {step.__doc__}", flush=True)
+    started = time.monotonic()
+    with load(busy if step in BROWSERS else 0):
+        result = step()
+    result.step, result.seconds = step.__name__, time.monotonic() - started
+    return result
+
+
+def closing(results: list[Result]) -> Iterator[str]:
+    """The last lines: seconds by step, what took long, what is unsteady, what is red."""
+    found = [case for result in results for case in result.cases]
+    slowest = sorted(found, key=lambda case: -case.seconds)[:SHOWN]
+    if slowest:
+        yield "\nThe slowest tests:"
+        yield from (f"  {case.seconds:5.1f} s  {case.name}" for case in slowest)
+    long = [case for case in found if case.seconds > LONG and not case.slow]
+    if long:
+        yield f"\nMore than {LONG:g} s, and not marked `slow`:"
+        yield from (f"  {case.seconds:5.1f} s  {case.name}" for case in long)
+    unsteady = [case for case in found if case.tries > 1 and not case.failed]
+    if unsteady:
+        yield "\nUNSTEADY, passed at the second try; a defect, of the test or of what it tests:"
+        yield from (f"  {case.name}" for case in unsteady)
+
+    yield "\nWhat was proved:"
+    for result in results:
+        verdict = "ok    " if result.passed else "FAILED"
+        yield f"  {verdict} {result.step:<7} {result.seconds:5.0f} s  {result.what}"
+    yield f"  {'':<14} {sum(result.seconds for result in results):5.0f} s"
+    red = [case.name for case in found if case.failed]
+    if red:
+        yield "\nRed:"
+        yield from (f"  {name}" for name in red)
+        yield "\nJust those:"
+        yield "  .venv/bin/python -m pytest " + " ".join(map(shlex.quote, red))
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Takes all steps, whatever becomes of each."""
+    """Takes all steps of a circle, whatever becomes of each."""
     parser = argparse.ArgumentParser("python -m tools.check", description="Checks the project.")
-    parser.add_argument("--all", action="store_true", help="with slow tests, chapters and pages")
-    steps = TEST if parser.parse_args(arguments).all else CHECK
+    parser.add_argument("circle", nargs="?", choices=CIRCLES, default="check")
+    parser.add_argument("--only", default="", help="names of steps, of those that the circle has")
+    parser.add_argument("--under-load", action="store_true", help="the browser's beside busy loops")
+    asked = parser.parse_args(arguments)
+    steps = {step.__name__: step for step in CIRCLES[asked.circle]}
+    wanted = asked.only.replace(",", " ").split() or [*steps]
+    if unknown := [name for name in wanted if name not in steps]:
+        parser.error(f"no step is called {', '.join(unknown)}; there are {', '.join(steps)}")
     REPORTS.mkdir(parents=True, exist_ok=True)
-    results = []
-    for step in steps:
-        print(f"\n== {step.__name__}: {step.__doc__}", flush=True)
-        started = time.monotonic()
-        result = step()
-        result.step, result.seconds = step.__name__, time.monotonic() - started
-        results.append(result)
-
-    print("\nWhat was proved:")
-    for result in results:
-        verdict = "ok    " if result.passed else "FAILED"
-        print(f"  {verdict} {result.step:<7} {result.seconds:5.0f} s  {result.what}")
+    results = [take(steps[name], 3 * asked.under_load) for name in steps if name in wanted]
+    print("\n".join(closing(results)))
     return 0 if all(result.passed for result in results) else 1
 
 

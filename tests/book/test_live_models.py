@@ -70,8 +70,15 @@ def test_the_chapters_that_ask_for_a_sentence_have_their_model() -> None:
     assert {"welcome", "one_sentence", "heads", "decoding", "first_translation"} <= chapters
 
 
-@pytest.mark.parametrize("scheme", ["http", "file"])
-@pytest.mark.parametrize("name", sorted(LIVE))
+@pytest.mark.parametrize(
+    ("name", "scheme"),
+    [
+        pytest.param(name, scheme, marks=[pytest.mark.smoke] if once else [])
+        for name in sorted(LIVE)
+        for scheme in ("http", "file")
+        for once in [scheme == "file" and name == "book/welcome.html"]
+    ],
+)
 def test_a_page_loads_its_model_at_a_click_and_translates(
     browser: Browser, site: str, name: str, scheme: str
 ) -> None:

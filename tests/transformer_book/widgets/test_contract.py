@@ -227,6 +227,7 @@ class Moved:
 every_widget = pytest.mark.parametrize("name", widgets.__all__)
 
 
+@pytest.mark.smoke
 @pytest.mark.slow
 @every_widget
 def test_keyboard_mouse_finger_and_python_move_each_control_alike(show, name):

@@ -1,0 +1,57 @@
+"""The end of a proof: what is red, what is unsteady, what took long, and how to run just that."""
+
+from pathlib import Path
+
+import pytest
+
+from tools import check
+from tools.check import CHECK, PROVE, TEST, Case, Result, cases, closing
+
+REPORT = """<testsuites><testsuite>
+<testcase classname="tests.test_a.TestA" file="tests/test_a.py" name="test_a[b c]" time="1">
+  <failure message="no"/></testcase>
+<testcase classname="tests.test_b" file="tests/test_b.py" name="test_b" time="2"/>
+<testcase classname="tests.test_b" file="tests/test_b.py" name="test_b" time="2.5"/>
+<testcase classname="tests.test_b" file="tests/test_b.py" name="test_c" time="9"><properties>
+  <property name="slow" value="yes"/></properties></testcase>
+<testcase classname="tests.test_b" file="tests/test_b.py" name="test_d" time="0">
+  <skipped/></testcase>
+</testsuite></testsuites>"""
+
+
+def test_a_report_is_read_with_the_second_tries(tmp_path: Path) -> None:
+    (tmp_path / "report.xml").write_text(REPORT)
+    red, unsteady, slow, skipped = found = cases(tmp_path / "report.xml")
+    assert red == Case("tests/test_a.py::TestA::test_a[b c]", 1.0, failed=True, tries=1)
+    assert unsteady == Case("tests/test_b.py::test_b", 4.5, tries=2)
+    assert slow.slow and skipped.skipped
+    assert check.counts(found) == "2 passed, 1 failed, 1 skipped"
+
+
+def test_the_last_lines_say_what_to_run_and_what_to_mend(tmp_path: Path) -> None:
+    (tmp_path / "report.xml").write_text(REPORT)
+    result = Result(False, "2 passed", cases(tmp_path / "report.xml"), "look", 12.0)
+    said = "\n".join(closing([result]))
+    assert said.endswith("-m pytest 'tests/test_a.py::TestA::test_a[b c]'")
+    assert "FAILED look       12 s  2 passed" in said
+    unmarked = said.partition("not marked `slow`")[2].partition("\n\n")[0]
+    assert "test_b.py::test_b" in unmarked and "test_c" not in unmarked
+    assert "test_b.py::test_b" in said.partition("UNSTEADY")[2].partition("\n\n")[0]
+
+
+def test_each_circle_has_the_one_inside_it() -> None:
+    assert set(CHECK) < set(TEST)
+    assert set(TEST) - {check.look} < set(PROVE), "what it looks at is in pages and widgets"
+
+
+def test_steps_are_taken_by_name(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    def slow() -> Result:
+        """One that holds."""
+        return Result(True, "held")
+
+    monkeypatch.setitem(check.CIRCLES, "prove", (slow, check.widgets))
+    assert check.main(["prove", "--only", "slow"]) == 0
+    assert "held" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        check.main(["prove", "--only", "slow,nothing"])
+    assert "no step is called nothing; there are slow, widgets" in capsys.readouterr().err

@@ -71,12 +71,14 @@ def run(*arguments: str, **environ: str) -> int:
 
 
 def cases(report: Path) -> list[Case]:
-    """The tests of a JUnit report of the family `xunit1`, which knows their files."""
+    """The tests of a JUnit report, by the names that pytest takes."""
     found: dict[str, Case] = {}
     for one in ElementTree.parse(report).getroot().iter("testcase"):
-        file, dotted = one.get("file", ""), one.get("classname", "")
-        classes = dotted.removeprefix(file.removesuffix(".py").replace("/", ".")).strip(".")
-        name = "::".join(part for part in (file, classes, one.get("name", "")) if part)
+        parts = one.get("classname", "").split(".")  # of the file's path, then of classes
+        ends = (n for n in range(len(parts), 0, -1) if (ROOT / "/".join(parts[:n])).is_dir())
+        folders = next(ends, 0)
+        file = "/".join(parts[: folders + 1]) + ".py"
+        name = "::".join([file, *parts[folders + 1 :], one.get("name", "")])
         case = found.setdefault(name, Case(name))
         kinds = {child.tag for child in one}
         case.seconds += float(one.get("time", 0))
@@ -102,8 +104,7 @@ def pytest(name: str, *arguments: str, **environ: str) -> Result:
     # Each worker has a core; with more threads than cores they would wait for each other.
     threads = os.environ.get("OMP_NUM_THREADS", "1" if spread else "")
     environ |= {"OMP_NUM_THREADS": threads} if threads else {}
-    written = ("-o", "junit_family=xunit1", f"--junitxml={report}")
-    code = run("pytest", *written, *spread, *arguments, **environ)
+    code = run("pytest", f"--junitxml={report}", *spread, *arguments, **environ)
     found = cases(report) if report.exists() else []
     what = counts(found) if report.exists() else "did not run"
     return Result(code == 0, f"{what} ({report.relative_to(ROOT)})", found)

@@ -8,13 +8,13 @@ from tools import check
 from tools.check import CHECK, PROVE, TEST, Case, Result, cases, closing
 
 REPORT = """<testsuites><testsuite>
-<testcase classname="tests.test_a.TestA" file="tests/test_a.py" name="test_a[b c]" time="1">
+<testcase classname="tests.test_a.TestA" name="test_a[b c]" time="1">
   <failure message="no"/></testcase>
-<testcase classname="tests.test_b" file="tests/test_b.py" name="test_b" time="2"/>
-<testcase classname="tests.test_b" file="tests/test_b.py" name="test_b" time="2.5"/>
-<testcase classname="tests.test_b" file="tests/test_b.py" name="test_c" time="9"><properties>
+<testcase classname="tests.test_b" name="test_b" time="2"/>
+<testcase classname="tests.test_b" name="test_b" time="2.5"/>
+<testcase classname="tests.test_b" name="test_c" time="9"><properties>
   <property name="slow" value="yes"/></properties></testcase>
-<testcase classname="tests.test_b" file="tests/test_b.py" name="test_d" time="0">
+<testcase classname="tests.test_b" name="test_d" time="0">
   <skipped/></testcase>
 </testsuite></testsuites>"""
 

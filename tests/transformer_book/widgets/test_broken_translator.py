@@ -221,6 +221,7 @@ def test_keyboard_and_finger_press_and_keep_the_focus(show):
     shown.frame()
     assert pressed(shown) == []
     button.press("Enter")
+    shown.frame()  # from which on there is something to mend
     shown.page.get_by_role("button", name="Mend all").press("Enter")
     shown.frame()
     assert pressed(shown) == []

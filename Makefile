@@ -30,10 +30,10 @@ book: setup-build ## execute every chapter, build the site, say where to open it
 check: setup-test ## prove style, types and the quick tests: a few minutes, before each commit
 	@$(VENV) -m tools.check check
 
-test: setup-test ## prove what a change may break: every chapter, page and widget once; a quarter of an hour
+test: setup-test ## prove what a change may break: every chapter, page and widget once; under 20 minutes
 	@$(VENV) -m tools.check test
 
-prove: setup-test ## prove everything, in hours; parts of it: make prove ONLY="slow widgets"; UNDER_LOAD=1
+prove: setup-test ## prove everything, as every night does; parts of it: make prove ONLY="slow widgets"; UNDER_LOAD=1
 	@$(VENV) -m tools.check prove --only "$(ONLY)" $(if $(UNDER_LOAD),--under-load)
 
 lab: setup-lab ## open the chapters in JupyterLab, on port 8888, where the pages' buttons lead

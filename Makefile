@@ -8,6 +8,10 @@ VENV := .venv/bin/python
 # `python -m transformer` sets the same (transformer/__init__.py).
 export GOMP_SPINCOUNT ?= 10000
 
+# What Python has compiled is kept, whatever the machine says: two hundred processes would each
+# compile the same modules anew, and pip all of them before.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help setup book check test prove lab notebooks slides pdf bench clean

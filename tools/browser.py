@@ -85,7 +85,8 @@ def install_chromium() -> None:
         subprocess.run([*playwright, "install-deps", "chromium"], check=False)
     elif apt:
         print("Playwright could not download it: installing the system's package", flush=True)
-        install = ["apt-get", "install", "-y", "-qq"]
+        # What the package recommends is for a desktop: printers, notes, a graphics card.
+        install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "fonts-liberation"]
         if subprocess.run([*install, SHELL], check=False).returncode != 0:
             subprocess.run([*install, "chromium"], check=False)
 

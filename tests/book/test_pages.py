@@ -36,12 +36,13 @@ OPEN_ALL = """() => {
   for (const box of document.querySelectorAll('details')) box.open = true;
   for (const button of document.querySelectorAll('button.toggle-button-hidden')) button.click();
 }"""
-# Of the words of a program that look the same, one is enough for a checker; there are thousands.
+# Of the words of programs and signatures that look the same, one is enough for a checker; there are
+# tens of thousands.
 THIN_CODE = """() => {
   const seen = new Set();
-  const alike = [...document.querySelectorAll('pre span')].filter((span) => {
+  const alike = [...document.querySelectorAll('pre span, dt.sig :is(span, em)')].filter((span) => {
     const { color, backgroundColor, fontSize } = getComputedStyle(span);
-    const box = span.closest('pre');
+    const box = span.closest('pre, dt.sig');
     const around = [getComputedStyle(box).backgroundColor, box.parentElement.className];
     const look = [color, backgroundColor, fontSize, span.className, ...around].join('|');
     return seen.has(look) || !seen.add(look);

@@ -15,10 +15,10 @@ from typing import Any
 import matplotlib.pyplot as plt
 import pytest
 
-from tests.transformer_book.widgets.beam_examples import explorer
-from tests.transformer_book.widgets.broken_examples import bench
+from tests.transformer_book.widgets.broken_examples import DOG, MAN, bench, translator
 from tests.transformer_book.widgets.decoder_examples import OTHER, TOY, decoder
 from tests.transformer_book.widgets.heads_examples import made
+from transformer.text import BOS_ID, EOS_ID
 
 from transformer_book import widgets
 from transformer_book.page.model_scripts import page_model
@@ -28,10 +28,13 @@ from transformer_book.widgets.static_page import element_of_widget
 # Those that show something of a model's, or of an author's, are nothing without it.
 GIVEN: dict[str, Callable[[], Any]] = {
     "AttentionHeads": lambda: widgets.AttentionHeads([made(), made(6, 3, seed=1)], kind="cross"),
-    "BeamExplorer": lambda: explorer(step=2),
+    "BeamExplorer": lambda: widgets.BeamExplorer(  # with some that are finished, for alpha to rank
+        translator(), [MAN, DOG], bos_id=BOS_ID, eos_id=EOS_ID, step=8
+    ),
     "BrokenTranslator": bench,
     "DecoderAtWork": lambda: decoder([TOY, OTHER]),
     "SelfCheck": lambda: predict("How much?", 0.62, low=0, high=1, why="So it is."),
+    "SoftmaxTemperature": lambda: widgets.SoftmaxTemperature(scores=[("a", 2.0), ("b", 0.0)]),
 }
 # Of many buttons that are alike, the first and the last.
 CONTROLS = """(place) => [...place.querySelectorAll(
@@ -55,15 +58,22 @@ SEEN = """async (place) => {
     const context = new OffscreenCanvas(width || 1, height || 1)
       .getContext("2d", { willReadFrequently: true });
     if (width && height) context.drawImage(place.querySelectorAll("canvas")[n], 0, 0);
-    return context.getImageData(0, 0, width || 1, height || 1).data
-      .reduce((sum, value) => (31 * sum + value) % 4294967291, 7);
+    const { data } = context.getImageData(0, 0, width || 1, height || 1);
+    return new Uint32Array(data.buffer).reduce((sum, dot) => (31 * sum + dot) % 4294967291, 7);
   });
-  return { traits: { ...place.model.state, packed: 0 }, fields, dots, markup: place.innerHTML };
+  const traits = { ...place.model.state, packed: 0 };
+  return JSON.stringify({ traits, fields, dots, markup: place.innerHTML }); // for speed one string
+}"""
+BESIDE_SLIDERS = """(place) => {
+  const rest = place.cloneNode(true);
+  for (const one of rest.querySelectorAll("input[type=range]")) one.parentElement.remove();
+  return rest.innerHTML;
 }"""
 OPEN = """(place) => {
   for (const one of place.querySelectorAll("details:not([open])")) one.firstChild.click();
 }"""
-SET = """async (place, traits) => {
+SET = """async (place, text) => {
+  const traits = JSON.parse(text);
   for (let i = 0; i < 2; i += 1) // what one of them has cut off, the next round brings back
     for (const [name, value] of Object.entries(traits))
       if (name !== "packed" && JSON.stringify(place.model.get(name)) !== JSON.stringify(value))
@@ -88,6 +98,13 @@ def trait_of(one: Any, attribute: str) -> str:
     return str(FRESH.sub(r"\1", one.get_attribute(attribute)))
 
 
+def without_fresh_names(markup: str) -> str:
+    """Markup that is the same whenever what it shows is the same."""
+    names: dict[str, str] = {}
+    renamed = FRESH.sub(lambda m: names.setdefault(m[0], f"{m[1]}-{len(names)}"), markup)
+    return renamed.replace(' class=""', "")
+
+
 class Moved:
     """A widget on a page, whose controls are moved, each from the same state."""
 
@@ -103,13 +120,13 @@ class Moved:
 
     def seen(self) -> dict[str, Any]:
         """All that the page shows, and its state."""
-        found: dict[str, Any] = self.place.evaluate(SEEN)
-        names: dict[str, str] = {}
-        renamed = FRESH.sub(
-            lambda m: names.setdefault(m[0], f"{m[1]}-{len(names)}"), found["markup"]
-        )
-        found["markup"] = renamed.replace(' class=""', "").split("<")
+        found: dict[str, Any] = json.loads(self.place.evaluate(SEEN))
+        found["markup"] = without_fresh_names(found["markup"]).split("<")
         return found
+
+    def set(self, traits: dict[str, Any]) -> None:
+        """As Python would."""
+        self.place.evaluate(SET, json.dumps(traits))
 
     def will_be(self, expected: dict[str, Any]) -> None:
         """Waits, but not long: a busy browser tells later what a finger has done."""
@@ -121,12 +138,12 @@ class Moved:
 
     def same(self, *acts: Callable[[], object]) -> dict[str, Any]:
         """What each of the acts leads to from the same beginning; Python too, and allows it."""
-        self.place.evaluate(SET, self.start["traits"])
+        self.set(self.start["traits"])
         acts[0]()
         found = self.seen()
         traits = found["traits"]
-        for act in (*acts[1:], lambda: self.place.evaluate(SET, traits)):
-            self.place.evaluate(SET, self.start["traits"])
+        for act in (*acts[1:], lambda: self.set(traits)):
+            self.set(self.start["traits"])
             act()
             self.will_be(found)
         self.changed |= {name for name in traits if traits[name] != self.states[0][name]}
@@ -140,7 +157,7 @@ class Moved:
         """Moves every control, in a state in which it is there and may be moved."""
         for state in self.states:  # which grow as others are reached
             for n, move in [*self.left.items()]:
-                self.place.evaluate(SET, state)
+                self.set(state)
                 self.start = self.seen()
                 one = self.page.locator(f'[data-control="{n}"]')
                 if one.is_visible() and one.is_enabled():
@@ -151,14 +168,18 @@ class Moved:
         assert one.evaluate("one => one === document.activeElement"), "the focus is lost"
 
     def range(self, one: Any) -> None:
-        box, trait, ends = one.bounding_box(), trait_of(one, "id"), []
+        box, trait, ends, pictures = one.bounding_box(), trait_of(one, "id"), [], []
         for key, x in (("Home", 3), ("End", box["width"] - 3)):
             at = {"x": x, "y": box["height"] / 2}
             ways = [functools.partial(act, position=at) for act in (one.click, one.tap)]
-            found = self.same(*ways, lambda key=key: one.press(key))["traits"]
-            ends.append(found.get(trait, found))  # a length may be one of a list
+            found = self.same(*ways, lambda key=key: one.press(key))
+            traits = found["traits"]
+            ends.append(traits.get(trait, traits))  # a length may be one of a list
+            beside = without_fresh_names(self.place.evaluate(BESIDE_SLIDERS))
+            pictures.append((beside, found["dots"]))
             self.focused(one)
         assert ends[0] != ends[1]
+        assert pictures[0] != pictures[1], f"{trait} moves, and nothing shows it"
 
     def radio(self, one: Any) -> None:
         def by_arrows() -> None:
@@ -219,7 +240,7 @@ class Moved:
         home, end, pointed, elsewhere = found
         assert home != end and pointed != elsewhere
         if nodes.count():
-            self.place.evaluate(SET, pointed["traits"])
+            self.set(pointed["traits"])
         by_finger(**at)
         self.will_be(pointed)
 
@@ -255,11 +276,11 @@ def test_two_keys_within_a_frame_are_two_steps(show, name):
     for one in shown.widget.locator("[role=slider]:visible, [role=application]:visible").all():
         moved = 0
         for key in ("ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp"):
-            start, found = shown.widget.evaluate(SEEN)["traits"], []
+            start, found = json.loads(shown.widget.evaluate(SEEN))["traits"], []
             for frames in (0, 2):
-                shown.widget.evaluate(SET, start)
+                shown.widget.evaluate(SET, json.dumps(start))
                 one.evaluate(TWO_KEYS, [key, frames])
-                found.append(shown.widget.evaluate(SEEN)["traits"])
+                found.append(json.loads(shown.widget.evaluate(SEEN))["traits"])
             assert found[0] == found[1], key
             moved += found[0] != start
         # The cursor of a picture may be nothing that Python knows.

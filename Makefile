@@ -34,7 +34,7 @@ book: setup-build ## execute every chapter, build the site, say where to open it
 check: setup-test ## prove style, types and the quick tests: a few minutes, before each commit
 	@$(VENV) -m tools.check check
 
-test: setup-test ## prove what a change may break: every chapter, page and widget once; under 20 minutes
+test: setup-test ## prove what a change may break: every chapter, page and widget once; about 15 minutes
 	@$(VENV) -m tools.check test
 
 prove: setup-test ## prove everything, as every night does; parts of it: make prove ONLY="slow widgets"; UNDER_LOAD=1

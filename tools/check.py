@@ -2,9 +2,9 @@
 
 Three circles, each around the one before. `make check` is style, types and the quick tests: a few
 minutes, before each commit. `make test` executes every chapter besides, opens every page once and
-moves every widget once: under 20 minutes, before a change is sent. `make prove` is all there is,
-at night and before a release: slow tests, each page in each view, JupyterLab, slides. Its steps
-can be taken by name: `make prove ONLY="slow widgets"`.
+moves every widget once: about 15 minutes on two quiet cores, before a change is sent. `make prove`
+is all there is, at night and before a release: slow tests, each page in each view, JupyterLab,
+slides. Its steps can be taken by name: `make prove ONLY="slow widgets"`.
 
 One step that fails does not hide the next. The end says what was proved, where its report is, what
 took long, and, where something is red, which tests, and the command that runs just those.

@@ -41,6 +41,7 @@ def test_a_control_that_draws_nothing_has_no_time(browser, site):
         widget_frames.measure(case, site, browser, n_steps=2)
 
 
+@pytest.mark.slow
 def test_without_a_browser_a_sentence_says_so_and_nothing_is_recorded(monkeypatch, tmp_path):
     monkeypatch.setenv("CHROMIUM", str(tmp_path / "chromium"))
     out = tmp_path / "out.json"

@@ -155,6 +155,7 @@ def test_the_shipped_model_spells_every_word() -> None:
             assert len(word_groups(tokenizer.pieces(tokenizer.encode(text)), words)) == len(words)
 
 
+@pytest.mark.slow
 def test_none_is_a_pair_that_the_shipped_model_has_learned_from(real_data: Path) -> None:
     learned = set(everyday_corpus(real_data / "everyday").train.source)
     assert len(learned) > 100_000

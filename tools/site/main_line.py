@@ -182,7 +182,8 @@ def main_line(path: Path) -> MainLine:
     main = [piece for piece in pieces(notebook) if piece.part == MAIN]
     prose = [piece for piece in main if piece.tags is None and not piece.block]
     cells = [piece for piece in main if piece.tags is not None]
-    widgets = [piece for piece in cells if _shows_widget(piece, _widgets_of(notebook))]
+    names = _widgets_of(notebook)
+    widgets = [piece for piece in cells if _shows_widget(piece, names)]
     pictures = [piece for piece in main if _is_picture(piece) and piece not in widgets]
     checks = [piece for piece in cells if "self-check" in _tags(piece)]
     sights = [*widgets, *pictures, *checks, *(piece for piece in main if _is_answer(piece))]

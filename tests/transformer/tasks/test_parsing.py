@@ -61,6 +61,7 @@ def test_no_tree_is_longer_than_the_search_may_write() -> None:
     assert longest + 1 <= EXTRA_LENGTH
 
 
+@pytest.mark.slow
 def test_a_run_says_bracketing_f1_at_its_end_and_again_when_it_is_evaluated(tmp_path: Path) -> None:
     out = str(tmp_path / "run")
     with patch("transformer.tasks.parsing.toy_treebank", lambda n: small_bank()):

@@ -95,6 +95,7 @@ def test_steps_and_epochs_together_are_refused() -> None:
         copy_task(training={"epochs": 1, "accumulate": 0})
 
 
+@pytest.mark.slow
 def test_the_splits_are_the_tasks_without_its_training() -> None:
     assert copy_splits(3) == copy_task(training={"seed": 3}).splits
     corpus = small_corpus()

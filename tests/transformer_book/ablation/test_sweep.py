@@ -198,6 +198,7 @@ def test_more_seeds_than_anybody_has_time_for_are_refused_at_once() -> None:
     assert done.returncode == 2 and "--seeds" in done.stderr and "1000" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_lock_that_cannot_be_taken_gets_a_sentence_from_each_process(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

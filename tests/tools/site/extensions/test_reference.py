@@ -115,6 +115,7 @@ def test_docstrings_become_fields_in_which_no_sign_means_anything(lines: list[st
     assert r":param k: \K." in text  # no list that begins with K
 
 
+@pytest.mark.slow
 def test_docutils_reads_every_docstring_without_a_complaint() -> None:
     complaints: list[str] = []
     for module in MODULES:

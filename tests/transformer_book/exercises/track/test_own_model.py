@@ -375,6 +375,7 @@ def test_training_shows_a_mask_that_leaks(monkeypatch) -> None:
     assert trained.right < 100
 
 
+@pytest.mark.slow
 def test_the_command_says_what_ours_stands_in_for(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("TRANSFORMER_SCALE", "smoke")
     folder = tmp_path / "mine"

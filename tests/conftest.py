@@ -44,7 +44,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 # A test that requests the fixture, itself or through another one, has the marks. What goes through
 # a browser is tried once more before it fails, and is unsteady where that helps; nothing else is.
 MARKED = {
-    "browser": [pytest.mark.browser, pytest.mark.flaky(reruns=1)],
+    "browser": [pytest.mark.browser],
     "built_book": [pytest.mark.book],
     "built_slides": [pytest.mark.slides],
 }
@@ -60,6 +60,8 @@ def pytest_collection_modifyitems(
             if fixture in getattr(item, "fixturenames", ()):
                 for mark in marks:
                     item.add_marker(mark)
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.flaky(reruns=1))
         if item.get_closest_marker("slow"):
             item.user_properties.append(("slow", "yes"))
     yield

@@ -38,7 +38,8 @@ GIVEN: dict[str, Callable[[], Any]] = {
 }
 # Of many buttons that are alike, the first and the last.
 CONTROLS = """(place) => [...place.querySelectorAll(
-  "input[type=range], input[type=radio], input[type=checkbox], select, button, [role=application]"
+  "input[type=range], input[type=radio], input[type=checkbox], select, button, " +
+  "[role=slider], [role=application]"
 )].filter((one, _, all) => {
   const kind = ({ tagName, className, parentElement }) =>
     tagName + className + parentElement.className;
@@ -67,6 +68,7 @@ SEEN = """async (place) => {
 BESIDE_SLIDERS = """(place) => {
   const rest = place.cloneNode(true);
   for (const one of rest.querySelectorAll("input[type=range]")) one.parentElement.remove();
+  for (const one of rest.querySelectorAll("[role=slider]")) one.replaceWith();
   return rest.innerHTML;
 }"""
 OPEN = """(place) => {
@@ -109,7 +111,7 @@ class Moved:
     """A widget on a page, whose controls are moved, each from the same state."""
 
     def __init__(self, widget: Any, shown: Any) -> None:
-        self.widget, self.page, self.place = widget, shown.page, shown.widget
+        self.widget, self.shown, self.page, self.place = widget, shown, shown.page, shown.widget
         self.place.evaluate(OPEN)
         kinds = {"select-one": "select", "submit": "button"}
         controls = self.place.evaluate(CONTROLS)
@@ -167,6 +169,10 @@ class Moved:
     def focused(self, one: Any) -> None:
         assert one.evaluate("one => one === document.activeElement"), "the focus is lost"
 
+    def beside(self) -> str:
+        """What the page shows besides the sliders themselves."""
+        return without_fresh_names(self.place.evaluate(BESIDE_SLIDERS))
+
     def range(self, one: Any) -> None:
         box, trait, ends, pictures = one.bounding_box(), trait_of(one, "id"), [], []
         for key, x in (("Home", 3), ("End", box["width"] - 3)):
@@ -175,11 +181,28 @@ class Moved:
             found = self.same(*ways, lambda key=key: one.press(key))
             traits = found["traits"]
             ends.append(traits.get(trait, traits))  # a length may be one of a list
-            beside = without_fresh_names(self.place.evaluate(BESIDE_SLIDERS))
-            pictures.append((beside, found["dots"]))
+            pictures.append((self.beside(), found["dots"]))
             self.focused(one)
         assert ends[0] != ends[1]
         assert pictures[0] != pictures[1], f"{trait} moves, and nothing shows it"
+
+    def slider(self, one: Any) -> None:
+        """What is held on a picture."""
+        label, ends, pictures = one.get_attribute("aria-label"), [], []
+        for key in ("Home", "End"):
+            found = self.same(lambda key=key: one.press(key))
+            ends.append(found["traits"])
+            pictures.append((self.beside(), found["dots"]))
+            self.focused(one)
+        assert ends[0] != ends[1]
+        assert pictures[0] != pictures[1], f"{label} moves, and nothing shows it"
+        for finger in (False, True):
+            moved = []
+            for by in ((50, 50), (-50, -50)):  # from one of the ends one of the two leads nowhere
+                self.set(self.start["traits"])
+                self.shown.drag(one, *by, finger=finger)
+                moved.append(self.seen()["traits"] != self.start["traits"])
+            assert any(moved), f"{label} cannot be dragged"
 
     def radio(self, one: Any) -> None:
         def by_arrows() -> None:

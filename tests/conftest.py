@@ -41,12 +41,12 @@ settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 
-# A test that requests the fixture, itself or through another one, has the marks. What goes through
+# A test that requests the fixture, itself or through another one, has the mark. What goes through
 # a browser is tried once more before it fails, and is unsteady where that helps; nothing else is.
 MARKED = {
-    "browser": [pytest.mark.browser],
-    "built_book": [pytest.mark.book],
-    "built_slides": [pytest.mark.slides],
+    "browser": pytest.mark.browser,
+    "built_book": pytest.mark.book,
+    "built_slides": pytest.mark.slides,
 }
 
 
@@ -56,10 +56,9 @@ def pytest_collection_modifyitems(
 ) -> Generator[None, None, None]:
     """Marks tests by what they need, before -m chooses, and orders those that were chosen."""
     for item in items:
-        for fixture, marks in MARKED.items():
+        for fixture, mark in MARKED.items():
             if fixture in getattr(item, "fixturenames", ()):
-                for mark in marks:
-                    item.add_marker(mark)
+                item.add_marker(mark)
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.flaky(reruns=1))
         if item.get_closest_marker("slow"):

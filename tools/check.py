@@ -35,6 +35,7 @@ SLOW = "(slow or nightly) and not (browser or book or slides)"
 FIRST_LOOK = "smoke or (book and not browser)"
 SMOKE = ("tests/book", "tests/transformer_book/widgets")  # where they are: half of all to collect
 REPORTS = ROOT / "_build" / "reports"
+BUILT = ROOT / "_build" / "book.json"  # there is one after a build that succeeded
 # All that it knows without a network, but for what is a matter of taste.
 OFFLINE = ["--offline", "--persona=auditor", "--min-severity=medium", "--no-progress", "--quiet"]
 ZIZMOR = [str(Path(sys.executable).with_name("zizmor")), *OFFLINE]
@@ -119,7 +120,7 @@ def pytest(name: str, *arguments: str, **environ: str) -> Result:
 
 def in_chromium(name: str, *arguments: str, of_book: bool = False) -> Result:
     """One run of pytest with a browser; `of_book`: on pages that have to be there."""
-    if of_book and not (ROOT / "_build" / "book.json").exists():
+    if of_book and not BUILT.exists():
         return Result(False, "not tried: the book was not built (make book)")
     try:
         chromium = ensure_chromium()
@@ -176,7 +177,7 @@ def book() -> Result:
 
 def look() -> Result:
     """Every page opened once in a real browser, every widget moved once, a sentence translated."""
-    if (ROOT / "_build" / "book.json").exists():
+    if BUILT.exists():
         return in_chromium("look", *SMOKE, "-m", FIRST_LOOK)
     result = in_chromium("look", *SMOKE[1:], "-m", FIRST_LOOK)
     return replace(result, passed=False, what=f"no book, so no page; of the widgets {result.what}")

@@ -67,8 +67,8 @@ SEEN = """async (place) => {
 }"""
 BESIDE_SLIDERS = """(place) => {
   const rest = place.cloneNode(true);
-  for (const one of rest.querySelectorAll("input[type=range]")) one.parentElement.remove();
-  for (const one of rest.querySelectorAll("[role=slider]")) one.replaceWith();
+  for (const one of rest.querySelectorAll("input[type=range], [role=slider]"))
+    (one.matches("input") ? one.parentElement : one).remove();
   return rest.innerHTML;
 }"""
 OPEN = """(place) => {
@@ -169,33 +169,33 @@ class Moved:
     def focused(self, one: Any) -> None:
         assert one.evaluate("one => one === document.activeElement"), "the focus is lost"
 
-    def beside(self) -> str:
-        """What the page shows besides the sliders themselves."""
-        return without_fresh_names(self.place.evaluate(BESIDE_SLIDERS))
-
-    def range(self, one: Any) -> None:
-        box, trait, ends, pictures = one.bounding_box(), trait_of(one, "id"), [], []
-        for key, x in (("Home", 3), ("End", box["width"] - 3)):
-            at = {"x": x, "y": box["height"] / 2}
-            ways = [functools.partial(act, position=at) for act in (one.click, one.tap)]
-            found = self.same(*ways, lambda key=key: one.press(key))
-            traits = found["traits"]
-            ends.append(traits.get(trait, traits))  # a length may be one of a list
-            pictures.append((self.beside(), found["dots"]))
+    def from_end_to_end(
+        self, one: Any, name: str, pointed: Callable[[str], list[Callable[[], object]]]
+    ) -> None:
+        """Home, End, and what is pointed at in their place: two states, and two pictures."""
+        ends, pictures = [], []
+        for key in ("Home", "End"):
+            found = self.same(*pointed(key), lambda key=key: one.press(key))
+            ends.append(found["traits"].get(name, found["traits"]))  # a length may be one of a list
+            beside = without_fresh_names(self.place.evaluate(BESIDE_SLIDERS))
+            pictures.append((beside, found["dots"]))
             self.focused(one)
         assert ends[0] != ends[1]
-        assert pictures[0] != pictures[1], f"{trait} moves, and nothing shows it"
+        assert pictures[0] != pictures[1], f"{name} moves, and nothing shows it"
+
+    def range(self, one: Any) -> None:
+        box = one.bounding_box()
+
+        def pointed(key: str) -> list[Callable[[], object]]:
+            at = {"x": 3 if key == "Home" else box["width"] - 3, "y": box["height"] / 2}
+            return [functools.partial(act, position=at) for act in (one.click, one.tap)]
+
+        self.from_end_to_end(one, trait_of(one, "id"), pointed)
 
     def slider(self, one: Any) -> None:
         """What is held on a picture."""
-        label, ends, pictures = one.get_attribute("aria-label"), [], []
-        for key in ("Home", "End"):
-            found = self.same(lambda key=key: one.press(key))
-            ends.append(found["traits"])
-            pictures.append((self.beside(), found["dots"]))
-            self.focused(one)
-        assert ends[0] != ends[1]
-        assert pictures[0] != pictures[1], f"{label} moves, and nothing shows it"
+        label = one.get_attribute("aria-label")
+        self.from_end_to_end(one, label, lambda _: [])
         for finger in (False, True):
             moved = []
             for by in ((50, 50), (-50, -50)):  # from one of the ends one of the two leads nowhere

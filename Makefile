@@ -8,8 +8,8 @@ VENV := .venv/bin/python
 # `python -m transformer` sets the same (transformer/__init__.py).
 export GOMP_SPINCOUNT ?= 10000
 
-# What Python has compiled is kept, whatever the machine says: two hundred processes would each
-# compile the same modules anew, and pip all of them before.
+# What Python has compiled is kept, whatever the machine says: each process would compile the same
+# modules anew, and pip all of them before.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help

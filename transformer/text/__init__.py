@@ -1,6 +1,7 @@
 """Between text and token ids: the special tokens, tokenizers, and byte-pair encoding by hand."""
 
 from transformer.text.bpe import SPACE
+from transformer.text.normalization import normalize
 from transformer.text.specials import (
     BOS,
     BOS_ID,
@@ -36,6 +37,7 @@ __all__ = [
     "Tokenizer",
     "WordTokenizer",
     "load_tokenizer",
+    "normalize",
     "save_tokenizer",
     "unknown_words",
 ]

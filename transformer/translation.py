@@ -14,7 +14,14 @@ from transformer.evaluation import Scores, score
 from transformer.introspect import record_attention
 from transformer.model import Transformer
 from transformer.support.devices import enough_memory
-from transformer.text import BOS_ID, EOS_ID, Tokenizer, load_tokenizer, save_tokenizer
+from transformer.text import (
+    BOS_ID,
+    EOS_ID,
+    Tokenizer,
+    load_tokenizer,
+    normalize,
+    save_tokenizer,
+)
 from transformer.text.batching import Lengths, pad, token_batches
 from transformer.weights import load_model, save_model
 
@@ -112,7 +119,9 @@ class Translator:
             ValueError: a sentence is too long; the message gives its number.
         """
         sources = {
-            i: self._encode(text, f"{unit} {i + 1}") for i, text in enumerate(texts) if text.strip()
+            i: self._encode(text, f"{unit} {i + 1}")
+            for i, text in enumerate(texts)
+            if normalize(text)
         }
         numbers = list(sources)
         lengths = Lengths.of_sources([*sources.values()])
@@ -270,7 +279,7 @@ class Translator:
 
     def _encode(self, text: str, name: str) -> list[int]:
         """The token ids; the message of what is wrong with the text calls it by the name."""
-        if not text.strip():
+        if not normalize(text):
             raise ValueError(f"{name} is empty; there is nothing to translate")
         ids = self.tokenizer.encode(text)
         limit = self.searched.config.max_len - 1  # one place for the end mark

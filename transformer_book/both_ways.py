@@ -15,7 +15,7 @@ from transformer.decoding import Hypothesis, greedy_search
 from transformer.decoding.ensemble import Searchable
 from transformer.model import Transformer
 from transformer.support.files import write_atomically
-from transformer.text import Tokenizer
+from transformer.text import Tokenizer, normalize
 from transformer.translation import Translator
 
 FILE = "both_ways.json"  # beside a model's weights
@@ -87,7 +87,8 @@ class TwoWayTranslator(Translator):
 
     def asked(self, text: str) -> str:
         """The sentence with its direction before it: into the language that it is not in."""
-        if not text.strip() or text.startswith(ARROWS):
+        text = normalize(text)
+        if not text or text.startswith(ARROWS):
             return text
         german = self.ways.language(self.tokenizer.encode(text)) == "de"
         return f"{direction('en' if german else 'de')} {text}"
@@ -100,7 +101,7 @@ class TwoWayTranslator(Translator):
         Raises:
             ValueError: a text is too long, or empty.
         """
-        if not all(map(str.strip, texts)):
+        if not all(map(normalize, texts)):
             raise ValueError("a text is empty; there is nothing to be sure of")
         return [best[0][1] for best in self.search(texts, _with_means)]
 

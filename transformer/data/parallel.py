@@ -62,8 +62,8 @@ def read_parallel(source: Path, target: Path, budget: Budget | None = None) -> P
 def read_lines(path: Path, budget: Budget | None = None) -> list[str]:
     """The lines of a UTF-8 text file, plain or .gz, without their ends.
 
-    Only a newline ends a line: real text holds other characters that `str.splitlines` would
-    break at, and one such break shifts all translations after it.
+    Only a newline ends a line (see `lines_of`): real text holds other characters that
+    `str.splitlines` would break at, and one such break shifts all translations after it.
 
     Args:
         path: the file.
@@ -84,10 +84,14 @@ def read_lines(path: Path, budget: Budget | None = None) -> list[str]:
 def lines_of(content: bytes, name: str) -> list[str]:
     """The lines of UTF-8 text, without their ends; a message about them calls the text by its name.
 
+    They end in LF or CRLF; in a text that has none of these, in CR.
+
     Raises:
         DataError: a line is not UTF-8.
     """
-    lines = [line.rstrip("\r") for line in decode(content, name).split("\n")]
+    text = decode(content, name)
+    end = "\n" if "\n" in text else "\r"
+    lines = [line.rstrip("\r") for line in text.split(end)]
     return lines[:-1] if lines[-1] == "" else lines
 
 
@@ -97,7 +101,7 @@ def decode(content: bytes, name: str) -> str:
     Raises:
         DataError: it is not UTF-8, or hardly more than ends of lines.
     """
-    n_lines = content.count(b"\n")
+    n_lines = content.count(b"\n") or content.count(b"\r")
     if n_lines > MOST_LINES and len(content) < SHORTEST_LINES * n_lines:
         raise DataError(
             f"{name} has {n_lines:,} lines in {len(content):,} bytes, which is no text; was it "

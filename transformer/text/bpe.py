@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
+from transformer.text.normalization import normalize
+
 Pair = tuple[str, str]
 Pieces = tuple[str, ...]
 
@@ -34,7 +36,7 @@ class MergeStep:
 
 def word_counts(text: str) -> Counter[str]:
     """How often each word occurs; words are what stands between spaces, and begin with ▁."""
-    return Counter(SPACE + word for word in text.split())
+    return Counter(SPACE + word for word in normalize(text).split())
 
 
 def alphabet(counts: Mapping[str, int]) -> list[str]:

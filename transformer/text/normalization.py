@@ -14,11 +14,11 @@ BLANKS = re.compile(
     "\u2800\u3164\uffa0\u180e]+"
 )
 # Never seen: control characters, the soft hyphen, U+034F, U+115F and 1160, U+17B4 and 17B5,
-# U+200B (a space of no width), U+2060 to 2064 and 206A to 206F, U+FEFF (the byte order mark), and
-# U+FFF9 to FFFB.
+# U+200B (a space of no width), U+2060 to 2064 and 206A to 206F, U+FEFF (the byte order mark),
+# U+FFF9 to FFFB, and U+E0001.
 INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u034f\u115f\u1160\u17b4\u17b5"
-    "\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb]"
+    "\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0001]"
 )
 # Seen only beside certain characters. Marks of direction put what is written from right to left in
 # order, and do nothing where there is none. Joiners shape the letters of Arabic and of the scripts
@@ -28,7 +28,7 @@ DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 FROM_THE_RIGHT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff]")
 JOINERS = re.compile("(?<![\u0600-\u1dff\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])[\u200c\u200d]")
 SELECTORS = re.compile("(?<![^ ])[\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
-TAGS = re.compile("(\U0001f3f4[\U000e0020-\U000e007f]+)|[\U000e0000-\U000e007f]")
+TAGS = re.compile("(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0020-\U000e007f]+")
 
 
 def normalize(text: str) -> str:
@@ -49,7 +49,8 @@ def normalize(text: str) -> str:
     if not FROM_THE_RIGHT.search(text):
         text = DIRECTIONS.sub("", text)
     text = BLANKS.sub(" ", unicodedata.normalize("NFC", text))
-    text = SELECTORS.sub("", JOINERS.sub("", TAGS.sub(r"\1", text)))
+    for unseen in (TAGS, JOINERS, SELECTORS):
+        text = unseen.sub("", text)
     # Again, since what was left out may have stood between a letter and its mark, or two spaces.
     text = BLANKS.sub(" ", unicodedata.normalize("NFC", text)).strip(" ")
     return text.replace("\u2011", "-")

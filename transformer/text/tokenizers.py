@@ -4,12 +4,14 @@ Byte-pair encoding (section 5.1) is the `tokenizers` library's; the book builds 
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from transformer.support.files import FileError, read_limited, write_atomically
 from transformer.text.bpe import SPACE
+from transformer.text.normalization import normalize
 from transformer.text.specials import SPECIALS, UNK_ID
 
 LARGEST = 2**22  # bytes: a hundred thousand subwords with their merges
@@ -19,7 +21,10 @@ PRE_TOKENIZERS, DECODERS = {"Metaspace", "Punctuation"}, {"Metaspace", "ByteFall
 
 @runtime_checkable
 class Tokenizer(Protocol):
-    """Text to ids and back. The ids 0 to 3 are padding, start, end and unknown."""
+    """Text to ids and back. The ids 0 to 3 are padding, start, end and unknown.
+
+    Text is encoded as `normalize` writes it, and that is what decoding gives back.
+    """
 
     @property
     def vocab_size(self) -> int:
@@ -43,7 +48,8 @@ class WordTokenizer:
 
     def __init__(self, words: Iterable[str]) -> None:
         self._words = [*SPECIALS, *dict.fromkeys(words)]
-        self._ids = {word: i for i, word in enumerate(self._words)}
+        ids = {word: i for i, word in enumerate(self._words)}
+        self._ids = {normalize(word): i for word, i in ids.items()} | ids
         if any(not word or word.split() != [word] for word in self._words):
             raise ValueError("the word list holds an empty word or one with a space in it")
 
@@ -54,7 +60,7 @@ class WordTokenizer:
 
     def encode(self, text: str) -> list[int]:
         """The ids of the words; a word that is not in the list becomes <unk>."""
-        return self.ids(text.split())
+        return self.ids(normalize(text).split())
 
     def ids(self, words: Iterable[str]) -> list[int]:
         """The ids of words that stand apart already."""
@@ -82,7 +88,7 @@ def unknown_words(tokenizer: Any, texts: Iterable[str]) -> list[str]:
     """The words that become <unk>, each once; none of a tokenizer that spells what it has not."""
     if not isinstance(tokenizer, WordTokenizer):
         return []
-    words = dict.fromkeys(word for text in texts for word in text.split())
+    words = dict.fromkeys(word for text in texts for word in normalize(text).split())
     return [word for word in words if tokenizer.ids([word]) == [UNK_ID]]
 
 
@@ -90,7 +96,7 @@ class BPETokenizer:
     """Byte-pair encoding; a space is written as ▁ at the beginning of the next token.
 
     Nothing is lost: characters that training has not seen are spelled in bytes, so that `decode`
-    gives back exactly the text that `encode` was given.
+    gives back exactly what `normalize` made of the text that `encode` was given.
     """
 
     def __init__(self, json_text: str) -> None:
@@ -102,7 +108,11 @@ class BPETokenizer:
 
     @classmethod
     def train(cls, texts: Iterable[str], vocab_size: int) -> "BPETokenizer":
-        """Learn merges from texts until there are `vocab_size` tokens.
+        """Learn merges from texts until there are `vocab_size` tokens, and never more.
+
+        Letters take at most half of the places that the special tokens and bytes leave: of a text
+        with more of them, such as Chinese, the rarest are spelled in bytes, and the other half is
+        for merges.
 
         Raises:
             ValueError: vocab_size leaves no room beside the special tokens and the 256 bytes, or
@@ -124,11 +134,16 @@ class BPETokenizer:
         backend.decoder = decoders.Sequence(
             [decoders.Metaspace(prepend_scheme="never"), decoders.ByteFallback(), decoders.Fuse()]
         )
-        trainer = trainers.BpeTrainer(
-            vocab_size=vocab_size, special_tokens=reserved, show_progress=False
-        )
         # A space before the first word: "Hund" is one token wherever it stands.
-        spaced = (f" {_require_characters(text)}" for text in texts)
+        spaced = [f" {normalize(_require_characters(text))}" for text in texts]
+        letters = _most_frequent_letters(spaced, (vocab_size - len(reserved)) // 2)
+        trainer = trainers.BpeTrainer(
+            vocab_size=vocab_size,
+            special_tokens=reserved,
+            initial_alphabet=letters,
+            limit_alphabet=len(letters),
+            show_progress=False,
+        )
         backend.train_from_iterator(spaced, trainer)
         return cls(_without_reserved_words(backend.to_str()))
 
@@ -138,18 +153,18 @@ class BPETokenizer:
         return self._backend.get_vocab_size()
 
     def encode(self, text: str) -> list[int]:
-        """The text's token ids.
+        """The text's token ids, as `normalize` writes it.
 
         Raises:
             ValueError: there is half a character in it, as undecoded bytes leave them.
         """
-        _require_characters(text)
+        text = normalize(_require_characters(text))
         # A ▁ of the text itself is spelled in bytes: as a token it stands for a space.
         first, *others = (self._backend.encode(part).ids for part in f" {text}".split(SPACE))
         return [*first, *(i for part in others for i in (*self._space_bytes, *part))]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The exact text; padding and marks are left out."""
+        """The text; padding and marks are left out."""
         ordinary = [i for i in ids if i >= len(SPECIALS)]
         return self._backend.decode(ordinary).removeprefix(" ")
 
@@ -181,6 +196,12 @@ def _require_characters(text: str) -> str:
             "a character; was the text read as UTF-8?"
         ) from None
     return text
+
+
+def _most_frequent_letters(texts: Iterable[str], most: int) -> list[str]:
+    """So many of them; of equally frequent ones those that come first in Unicode."""
+    counts = Counter(letter for text in texts for letter in text.replace(" ", SPACE))
+    return sorted(counts, key=lambda letter: (-counts[letter], letter))[:most]
 
 
 def _byte_token(byte: int) -> str:

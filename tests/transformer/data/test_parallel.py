@@ -21,9 +21,10 @@ def test_the_last_line_may_lack_its_end(end: str, tmp_path) -> None:
     assert read_lines(path) == ["eins", "zwei"]
 
 
-def test_windows_line_ends_are_dropped(tmp_path) -> None:
+@pytest.mark.parametrize("content", [b"eins\r\nzwei\r\n", b"eins\r\nzwei", b"eins\rzwei\r"])
+def test_line_ends_of_other_machines_are_dropped(content: bytes, tmp_path) -> None:
     path = tmp_path / "text.de"
-    path.write_bytes(b"eins\r\nzwei\r\n")
+    path.write_bytes(content)
     assert read_lines(path) == ["eins", "zwei"]
 
 

@@ -32,6 +32,11 @@ MODEL = "everyday"
 TEXTS = [
     *("Zwei Hunde spielen im Schnee.", " zwei  Leerzeichen, 3½ \N{GRINNING FACE} Gesichter ", "ab"),
     *("ein </s> im Text, <unk>, <s> und <0x41>", "Zeile\neins\tund zwei", "→de It's 10:30 a.m."),
+    *(
+        "Ein\xa0Ma\u0308d\xadchen\u200b\u200f la\u200cuft.\r",
+        "שלום",
+        "👩\u200d🚀 ❤\ufe0f\ufe0f 🏴\U000e0067",
+    ),
 ]
 
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 
-from transformer.text import SPECIALS, WordTokenizer
+from transformer.text import SPECIALS, WordTokenizer, normalize
 from transformer.text.bpe import SPACE, alphabet, learn_merges, word_counts
 
 from transformer_book.exercises.track.parts import Parts
@@ -46,7 +46,7 @@ class OwnSubwords:
     def encode(self, text: str) -> list[int]:
         """The ids of the pieces of all words."""
         ids: list[int] = []
-        for word in text.split():
+        for word in normalize(text).split():
             if word not in self._known:
                 self._known[word] = self._tokens.ids(self.spell(SPACE + word))
             ids += self._known[word]

@@ -6,6 +6,7 @@ import { answer } from "./answers.js";
 import { fromBase64 } from "./assembled.js";
 import { crc32, inflatedBySteps, joined } from "./parts.js";
 import { transformer } from "./network.js";
+import { normalize } from "./normalization.js";
 import { beamSearch, drawn, largest, mostProbable, oneByOne } from "./search.js";
 import { BOS, EOS, tokenizerOf } from "./tokenizer.js";
 import { weightsOf } from "./weights.js";
@@ -83,9 +84,11 @@ export class Live {
    */
   asked(text) {
     const { ways } = this;
-    if (!ways || DIRECTED.test(text)) return text;
-    const german = this.tokenizer.encode(text).reduce((sum, id) => sum + ways.leaning[id], 0) > 0;
-    return `\u2192${german ? "en" : "de"} ${text}`;
+    const sentence = normalize(text);
+    if (!ways || DIRECTED.test(sentence)) return sentence;
+    const german =
+      this.tokenizer.encode(sentence).reduce((sum, id) => sum + ways.leaning[id], 0) > 0;
+    return `\u2192${german ? "en" : "de"} ${sentence}`;
   }
 
   /**
@@ -94,7 +97,7 @@ export class Live {
    * @throws {RangeError} a sentence that says what is wrong with it
    */
   source(text, most = Infinity) {
-    if (!text.trim()) throw new RangeError("the sentence is empty; there is nothing to translate");
+    if (!normalize(text)) throw new RangeError("the sentence is empty; there is nothing to translate");
     if (HALF.test(text)) throw new RangeError("there is half a character in the sentence");
     const limit = this.network.config.max_len - 1; // one place for the end mark
     const refuseAbove = (/** @type {number} */ n, words = "") => {

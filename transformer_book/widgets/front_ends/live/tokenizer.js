@@ -1,6 +1,8 @@
 // @ts-check
 // Text to token ids and back, as transformer/text has it; tests hold the two equal.
 
+import { normalize } from "./normalization.js";
+
 /**
  * @typedef {object} Tokenizer
  * @property {(text: string) => number[]} encode without marks
@@ -18,20 +20,20 @@ const AT_ONCE = 1024; // merges that are read between two pauses
 export const SPACE = "\u2581";
 // What the `tokenizers` library calls punctuation: Unicode's, and all of ASCII's.
 const PUNCTUATION = /[\p{P}$+<=>^`|~]/u;
-// What Python's str.split() takes for a space.
-// eslint-disable-next-line no-control-regex
-const BLANK = /[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/u;
 
 /**
  * One token for each word of a list, of which the first four are the marks.
  * @param {string[]} words @returns {Tokenizer}
  */
 function wordTokenizer(words) {
-  const ids = new Map(words.map((word, id) => [word, id]));
+  const known = new Map([
+    ...words.map((word, id) => /** @type {const} */ ([normalize(word), id])),
+    ...words.map((word, id) => /** @type {const} */ ([word, id])),
+  ]);
   return {
     fewest: () => 0,
-    encode: (text) =>
-      text.split(BLANK).filter((word) => word).map((word) => ids.get(word) ?? UNKNOWN),
+    encode: (text) => normalize(text).split(" ").filter((word) => word)
+      .map((word) => known.get(word) ?? UNKNOWN),
     decode: (tokens) =>
       tokens.filter((id) => id >= SPECIAL || id === UNKNOWN).map((id) => words[id]).join(" "),
     pieces: (tokens) => tokens.map((id) => words[id]),
@@ -99,10 +101,10 @@ async function bpeTokenizer(vocab, merges, pause) {
   const longest = vocab.reduce((most, token) => Math.max(most, token.length), 1);
 
   return {
-    fewest: (text) => Math.ceil(text.length / longest),
+    fewest: (text) => Math.ceil(normalize(text).length / longest),
     encode(text) {
       // A ▁ of the text itself is spelled in bytes: as a token it stands for a space.
-      const [first, ...others] = ` ${text}`.split(SPACE)
+      const [first, ...others] = ` ${normalize(text)}`.split(SPACE)
         .map((part) => words(part).flatMap(merged));
       return [...first, ...others.flatMap((part) => [...spelled(bytesOf(SPACE)), ...part])];
     },

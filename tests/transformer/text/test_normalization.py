@@ -12,6 +12,7 @@ from transformer.text.bpe import word_counts
 
 from transformer_book.shipped import shipped_model
 
+SHIPPED = shipped_model()
 BLANKS = [" ", "\t", "\n", "\r", "\r\n", "\v", "\f", "\x85", "\xa0", "\u2003", "\u2009", "\u202f"]
 BLANKS += ["\u2028", "\u3000", "  ", " \u200b ", "\u2800"]
 UNSEEN = ["\xad", "\u200b", "\u2060", "\ufeff", "\u200c", "\u200d", "\u200e", "\u200f", "\u202a"]
@@ -49,7 +50,7 @@ def test_what_looks_the_same_is_the_same_text(text: str) -> None:
 
 @given(text=disguised())
 def test_what_looks_the_same_has_the_same_tokens(text: str) -> None:
-    for tokenizer in (shipped_model().tokenizer, WordTokenizer(SENTENCE.split())):
+    for tokenizer in (SHIPPED.tokenizer, WordTokenizer(SENTENCE.split())):
         assert tokenizer.encode(text) == tokenizer.encode(SENTENCE)
     assert word_counts(text) == word_counts(SENTENCE)
 
@@ -85,7 +86,7 @@ def test_what_can_be_seen_stays(text: str) -> None:
 )
 def test_what_looks_empty_is_empty(text: str) -> None:
     assert normalize(text) == ""
-    assert shipped_model().translate([text]) == [""]
+    assert SHIPPED.translate([text]) == [""]
 
 
 def test_subwords_are_learned_from_normal_text() -> None:

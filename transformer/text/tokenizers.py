@@ -10,6 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from transformer.support.files import FileError, read_limited, write_atomically
 from transformer.text.bpe import SPACE
+from transformer.text.sentences import texts_of
 from transformer.text.specials import SPECIALS, UNK_ID
 
 LARGEST = 2**22  # bytes: a hundred thousand subwords with their merges
@@ -42,7 +43,7 @@ class WordTokenizer:
     """One token for each word of a fixed list; texts are words with spaces between them."""
 
     def __init__(self, words: Iterable[str]) -> None:
-        self._words = [*SPECIALS, *dict.fromkeys(words)]
+        self._words = [*SPECIALS, *dict.fromkeys(texts_of(words, "words", "word"))]
         self._ids = {word: i for i, word in enumerate(self._words)}
         if any(not word or word.split() != [word] for word in self._words):
             raise ValueError("the word list holds an empty word or one with a space in it")
@@ -54,11 +55,11 @@ class WordTokenizer:
 
     def encode(self, text: str) -> list[int]:
         """The ids of the words; a word that is not in the list becomes <unk>."""
-        return self.ids(text.split())
+        return [self._ids.get(word, UNK_ID) for word in text.split()]
 
     def ids(self, words: Iterable[str]) -> list[int]:
         """The ids of words that stand apart already."""
-        return [self._ids.get(word, UNK_ID) for word in words]
+        return [self._ids.get(word, UNK_ID) for word in texts_of(words, "words", "word")]
 
     def decode(self, ids: Sequence[int]) -> str:
         """The words with spaces between them; padding and marks are left out."""
@@ -82,7 +83,7 @@ def unknown_words(tokenizer: Any, texts: Iterable[str]) -> list[str]:
     """The words that become <unk>, each once; none of a tokenizer that spells what it has not."""
     if not isinstance(tokenizer, WordTokenizer):
         return []
-    words = dict.fromkeys(word for text in texts for word in text.split())
+    words = dict.fromkeys(word for text in texts_of(texts, "texts") for word in text.split())
     return [word for word in words if tokenizer.ids([word]) == [UNK_ID]]
 
 
@@ -105,8 +106,8 @@ class BPETokenizer:
         """Learn merges from texts until there are `vocab_size` tokens.
 
         Raises:
-            ValueError: vocab_size leaves no room beside the special tokens and the 256 bytes, or
-                a text holds half a character.
+            ValueError: vocab_size leaves no room beside the special tokens and the 256 bytes, the
+                texts are one string, or a text holds half a character.
         """
         from tokenizers import Tokenizer as Backend
         from tokenizers import decoders, models, pre_tokenizers, trainers
@@ -128,7 +129,7 @@ class BPETokenizer:
             vocab_size=vocab_size, special_tokens=reserved, show_progress=False
         )
         # A space before the first word: "Hund" is one token wherever it stands.
-        spaced = (f" {_require_characters(text)}" for text in texts)
+        spaced = (f" {_require_characters(text)}" for text in texts_of(texts, "texts", "text"))
         backend.train_from_iterator(spaced, trainer)
         return cls(_without_reserved_words(backend.to_str()))
 

@@ -1,6 +1,6 @@
 """Text in, text out: a trained model together with its tokenizer, and its scores."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from transformer.text import (
     save_tokenizer,
 )
 from transformer.text.batching import Lengths, pad, token_batches
+from transformer.text.sentences import texts_of
 from transformer.weights import load_model, save_model
 
 # One of decoding's searches, its own settings given: (model, src, bos_id=, eos_id=, max_len=).
@@ -70,7 +71,7 @@ class Translator:
 
     def translate(
         self,
-        texts: Sequence[str],
+        texts: Iterable[str],
         *,
         beam_size: int = 1,
         length_penalty: float = 0.6,
@@ -99,7 +100,7 @@ class Translator:
 
     def search(
         self,
-        texts: Sequence[str],
+        texts: Iterable[str],
         search: Search,
         *,
         rows: int = 1,
@@ -118,6 +119,7 @@ class Translator:
         Raises:
             ValueError: a sentence is too long; the message gives its number.
         """
+        texts = texts_of(texts, "texts")
         sources = {
             i: self._encode(text, f"{unit} {i + 1}")
             for i, text in enumerate(texts)
@@ -142,7 +144,7 @@ class Translator:
 
     def n_best(
         self,
-        texts: Sequence[str],
+        texts: Iterable[str],
         n: int,
         *,
         beam_size: int = 4,
@@ -162,7 +164,7 @@ class Translator:
 
     def sample(
         self,
-        texts: Sequence[str],
+        texts: Iterable[str],
         *,
         n_samples: int = 1,
         temperature: float = 1.0,
@@ -200,14 +202,15 @@ class Translator:
 
     def evaluate(
         self,
-        sources: Sequence[str],
-        references: Sequence[str],
-        *others: Sequence[str],
+        sources: Iterable[str],
+        references: Iterable[str],
+        *others: Iterable[str],
         beam_size: int = 1,
         length_penalty: float = 0.6,
         max_tokens: int = 4096,
     ) -> Scores:
         """Translate, as `translate` does, and compare with one reference each, or with several."""
+        sources, references = texts_of(sources, "sources"), texts_of(references, "references")
         if not sources or len(sources) != len(references):
             raise ValueError(
                 f"{len(sources)} sentences and {len(references)} references; give as many of both"

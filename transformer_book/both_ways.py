@@ -3,7 +3,7 @@
 import copy
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from transformer.decoding.ensemble import Searchable
 from transformer.model import Transformer
 from transformer.support.files import write_atomically
 from transformer.text import Tokenizer, normalize
+from transformer.text.sentences import texts_of
 from transformer.translation import Translator
 
 FILE = "both_ways.json"  # beside a model's weights
@@ -62,7 +63,7 @@ def leaning(tokenizer: Tokenizer, german: Iterable[str], english: Iterable[str])
     logs = []
     for sentences in (german, english):
         counts = [0.5] * tokenizer.vocab_size  # a token that was not met may still come
-        for sentence in sentences:
+        for sentence in texts_of(sentences, "sentences"):
             for i in tokenizer.encode(sentence):
                 counts[i] += 1
         logs.append([math.log(count / sum(counts)) for count in counts])
@@ -93,7 +94,7 @@ class TwoWayTranslator(Translator):
         german = self.ways.language(self.tokenizer.encode(text)) == "de"
         return f"{direction('en' if german else 'de')} {text}"
 
-    def confidence(self, texts: Sequence[str]) -> list[float]:
+    def confidence(self, texts: Iterable[str]) -> list[float]:
         """The mean log-probability of the tokens that greedy search finds for each text.
 
         The end mark is one of the tokens.
@@ -101,11 +102,12 @@ class TwoWayTranslator(Translator):
         Raises:
             ValueError: a text is too long, or empty.
         """
+        texts = texts_of(texts, "texts")
         if not all(map(normalize, texts)):
             raise ValueError("a text is empty; there is nothing to be sure of")
         return [best[0][1] for best in self.search(texts, _with_means)]
 
-    def unsure(self, texts: Sequence[str]) -> list[bool]:
+    def unsure(self, texts: Iterable[str]) -> list[bool]:
         """Whether readers are warned of the translation of each text. Errors as in `confidence`."""
         return [mean < self.ways.unsure_below for mean in self.confidence(texts)]
 

@@ -1,16 +1,11 @@
 """Takes out of parallel text what teaches a model nothing, and says what and why."""
 
 import math
-import re
 from collections import Counter
 
 from transformer.data.parallel import ParallelText
+from transformer.text.scripts import CHARACTER, LETTER, LETTERS_A_WORD
 
-# Scripts that set no spaces between words: a Chinese or Japanese character is about a word; of
-# Thai, Lao, Burmese and Khmer letters it takes about four.
-CHARACTER = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
-LETTER = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
-LETTERS_A_WORD = 4
 # Learning subwords takes the square of a word's length: of a megabyte without a space, days.
 LONGEST_WORD = 1000
 

@@ -17,6 +17,7 @@ from transformer.data.corpora import Corpus
 from transformer.data.download import cache_folder, fetch
 from transformer.data.limits import Budget, DataError, inside
 from transformer.data.parallel import ParallelText, lines_of, read_lines
+from transformer.text.sentences import texts_of
 
 LANGUAGES = ("de", "en")
 # What the third column begins with, where a model of the text may be given on without conditions
@@ -63,7 +64,7 @@ def direction(target: str) -> str:
 
 def asking_for(target: str, sentences: Iterable[str]) -> list[str]:
     """Sentences as a model of both directions reads them: the language that is wanted, first."""
-    return [f"{direction(target)} {sentence}" for sentence in sentences]
+    return [f"{direction(target)} {sentence}" for sentence in texts_of(sentences, "sentences")]
 
 
 def folded(sentence: str) -> str:

@@ -12,6 +12,7 @@ from transformer.data.limits import (
     DataError,
     read_file,
 )
+from transformer.text.sentences import texts_of
 
 __all__ = ["DataError", "ParallelText", "decode", "lines_of", "read_lines", "read_parallel"]
 
@@ -22,12 +23,15 @@ class ParallelText:
 
     Raises:
         DataError: the two sides have different lengths.
+        ValueError: a side is one string, or holds something else than strings.
     """
 
     source: Sequence[str]
     target: Sequence[str]
 
     def __post_init__(self) -> None:
+        for side in ("source", "target"):
+            object.__setattr__(self, side, texts_of(getattr(self, side), f"the {side} side"))
         if len(self.source) != len(self.target):
             raise DataError(
                 f"{len(self.source):,} source sentences but {len(self.target):,} target "

@@ -10,10 +10,11 @@ EVALB passes over a sentence whose number of words is wrong; here such a parse i
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from transformer.text.sentences import texts_of
 from transformer.text.trees import read_tree, spans
 
 MARKS = frozenset(".,?")
@@ -78,13 +79,21 @@ def bracket_counts(sentence: str, output: str, reference: str) -> Brackets:
 
 
 def bracketing(
-    sentences: Sequence[str], outputs: Sequence[str], references: Sequence[str]
+    sentences: Iterable[str], outputs: Iterable[str], references: Iterable[str]
 ) -> Bracketing:
     """Precision, recall and F1 over all sentences, and how many parses are exact or malformed.
 
     Raises:
         ValueError: there is nothing to score, or not one output and reference for each sentence.
     """
+    sentences, outputs, references = (
+        texts_of(texts, name)
+        for texts, name in (
+            (sentences, "sentences"),
+            (outputs, "outputs"),
+            (references, "references"),
+        )
+    )
     if not sentences or not len(sentences) == len(outputs) == len(references):
         raise ValueError(
             f"{len(sentences)} sentences, {len(outputs)} parses and {len(references)} references; "

@@ -1,8 +1,10 @@
 """One set of translations, scored in the ways in which papers have scored theirs."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
+
+from transformer.text.sentences import texts_of
 
 # The Transformer's authors published a script that does this to tokenised text, on both sides
 # (tensor2tensor, get_ende_bleu.sh): a hyphenated word becomes three.
@@ -15,7 +17,7 @@ def split_compounds(text: str) -> str:
 
 
 def scored_in_many_ways(
-    translations: Sequence[str], references: Sequence[str]
+    translations: Iterable[str], references: Iterable[str]
 ) -> dict[str, dict[str, Any]]:
     """BLEU of the same translations, counted in several ways.
 
@@ -28,8 +30,9 @@ def scored_in_many_ways(
     """
     from sacrebleu.metrics import BLEU
 
-    if not translations or len(translations) != len(references):
-        raise ValueError(f"{len(translations)} translations for {len(references)} references")
+    plain = texts_of(translations, "translations"), texts_of(references, "references")
+    if not plain[0] or len(plain[0]) != len(plain[1]):
+        raise ValueError(f"{len(plain[0])} translations for {len(plain[1])} references")
     words = BLEU().tokenizer  # 13a, as the WMT campaigns count
 
     def bleu(*texts: list[str], **settings: Any) -> dict[str, Any]:
@@ -37,7 +40,6 @@ def scored_in_many_ways(
         score = metric.corpus_score(texts[0], [texts[1]]).score
         return {"bleu": round(score, 2), "signature": str(metric.get_signature())}
 
-    plain = [*translations], [*references]
     split = [[split_compounds(words(text)) for text in side] for side in plain]
     return {
         "13a": bleu(*plain),

@@ -2,11 +2,21 @@
 
 BLEU is Papineni et al.'s (2002), chrF Popović's (2015). All counting is sacreBLEU's, so that
 figures compare with those of others; the book counts by hand once and holds the two equal.
+
+BLEU's words are those of sacreBLEU's tokenizer for the script of the references, which the
+signature names: "13a" where spaces cut words; "zh" for Chinese; "ja-mecab" for Japanese where
+MeCab is installed. Else, and for Thai, Lao, Tibetan, Burmese and Khmer, nothing knows the words:
+"char" counts characters, and chrF is the better judge.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
+
+from transformer.text.normalization import normalize
+from transformer.text.scripts import without_spaces
+from transformer.text.sentences import texts_of
 
 
 @dataclass(frozen=True)
@@ -75,7 +85,7 @@ class Interval:
         }
 
 
-def score(translations: Sequence[str], references: Sequence[str], *others: Sequence[str]) -> Scores:
+def score(translations: Iterable[str], references: Iterable[str], *others: Iterable[str]) -> Scores:
     """Corpus BLEU and chrF with their signatures, and the share of exact matches.
 
     Args:
@@ -85,37 +95,36 @@ def score(translations: Sequence[str], references: Sequence[str], *others: Seque
             what stands in any of them, chrF takes the one that is nearest.
 
     Raises:
-        ValueError: there is nothing to score, or not one reference for each translation.
+        ValueError: there is nothing to score, not one reference for each translation, or one
+            string in place of a list.
     """
-    every = _lists(translations, references, *others)
-    bleu, chrf = _metrics()
-    bleu_score, chrf_score = (
-        metric.corpus_score(list(translations), every).score for metric in (bleu, chrf)
-    )
-    right = sum(text in wanted for text, *wanted in zip(translations, *every, strict=True))
+    outputs, *every = _lists(translations, references, *others)
+    bleu, chrf = _metrics(*every)
+    bleu_score, chrf_score = (metric.corpus_score(outputs, every).score for metric in (bleu, chrf))
+    right = sum(text in wanted for text, *wanted in zip(outputs, *every, strict=True))
     return Scores(
         bleu=bleu_score,
         signature=str(bleu.get_signature()),
         chrf=chrf_score,
         chrf_signature=str(chrf.get_signature()),
-        exact=right / len(references),
-        n_sentences=len(references),
+        exact=right / len(outputs),
+        n_sentences=len(outputs),
     )
 
 
-def sentence_chrf(translations: Sequence[str], references: Sequence[str]) -> list[float]:
+def sentence_chrf(translations: Iterable[str], references: Iterable[str]) -> list[float]:
     """The chrF of each sentence alone, 0 to 100.
 
     For single sentences chrF is the better judge: most have no four words in a row in common with
     their reference, and then BLEU is a matter of smoothing.
     """
-    _lists(translations, references)
+    outputs, wanted = _lists(translations, references)
     chrf = _metrics()[1]
-    pairs = zip(translations, references, strict=True)
+    pairs = zip(outputs, wanted, strict=True)
     return [chrf.sentence_score(translation, [reference]).score for translation, reference in pairs]
 
 
-def bleu_counts(translations: Sequence[str], references: Sequence[str]) -> list[list[int]]:
+def bleu_counts(translations: Iterable[str], references: Iterable[str]) -> list[list[int]]:
     """All that corpus BLEU needs of each sentence; the sums over a test set give its score.
 
     Returns:
@@ -128,7 +137,7 @@ def bleu_counts(translations: Sequence[str], references: Sequence[str]) -> list[
     ]
 
 
-def sentence_bleu(translations: Sequence[str], references: Sequence[str]) -> list[float]:
+def sentence_bleu(translations: Iterable[str], references: Iterable[str]) -> list[float]:
     """The BLEU of each sentence alone, 0 to 100, as sacreBLEU smooths it.
 
     The first precision of zero counts as half a match, the next as a quarter, and so on; lengths of
@@ -137,16 +146,20 @@ def sentence_bleu(translations: Sequence[str], references: Sequence[str]) -> lis
     return [float(s.score) for s in _each(translations, references)]
 
 
-def bleu_tokens(text: str) -> list[str]:
-    """The words and marks that BLEU counts: sacreBLEU's tokenisation 13a."""
-    tokens: str = _metrics()[0].tokenizer(text.rstrip())
+def bleu_tokens(text: str, *, references: Iterable[str] | None = None) -> list[str]:
+    """The words and marks that BLEU counts in a text that is scored against these references.
+
+    Without references, the text's own script says what its words are.
+    """
+    known = [text] if references is None else _normal(references, "references")
+    tokens: str = _metrics(known)[0].tokenizer(normalize(text))
     return tokens.split()
 
 
 def paired_bootstrap(
-    systems: Mapping[str, Sequence[str]],
-    references: Sequence[str],
-    *others: Sequence[str],
+    systems: Mapping[str, Iterable[str]],
+    references: Iterable[str],
+    *others: Iterable[str],
     n_resamples: int = 1000,
 ) -> dict[str, dict[str, Interval]]:
     """Paired bootstrap resampling (Koehn 2004), by sacreBLEU's own test.
@@ -169,10 +182,11 @@ def paired_bootstrap(
 
     if not systems:
         raise ValueError("there is no system to score; give at least one")
-    for translations in systems.values():
-        every = _lists(translations, references, *others)
-    named: list[tuple[str, Sequence[str]]] = [(name, list(t)) for name, t in systems.items()]
-    metrics = dict(zip(("bleu", "chrf"), _metrics(), strict=True))
+    every = [_normal(each, "references") for each in (references, *others)]
+    named: list[tuple[str, Sequence[str]]] = [
+        (name, _lists(outputs, *every)[0]) for name, outputs in systems.items()
+    ]
+    metrics = dict(zip(("bleu", "chrf"), _metrics(*every), strict=True))
     test = PairedTest(named, metrics, every, test_type="bs", n_samples=n_resamples)
     outcome: Any = test()
     signatures, results = outcome
@@ -202,30 +216,45 @@ def _p_value(result: Any, first: Any) -> float:
     return 1.0 if same else float(result.p_value)
 
 
-def _each(translations: Sequence[str], references: Sequence[str]) -> list[Any]:
+def _each(translations: Iterable[str], references: Iterable[str]) -> list[Any]:
     """What sacreBLEU finds in each sentence alone."""
     from sacrebleu.metrics import BLEU
 
-    _lists(translations, references)
-    metric = BLEU(force=True, effective_order=True)
-    pairs = zip(translations, references, strict=True)
+    outputs, wanted = _lists(translations, references)
+    metric = BLEU(force=True, effective_order=True, tokenize=_tokenizer(wanted))
+    pairs = zip(outputs, wanted, strict=True)
     return [metric.sentence_score(translation, [reference]) for translation, reference in pairs]
 
 
-def _metrics() -> tuple[Any, Any]:
-    """BLEU and chrF with sacreBLEU's defaults."""
+def _metrics(*references: list[str]) -> tuple[Any, Any]:
+    """BLEU with the tokenizer that fits the references, and chrF; all else is by default."""
     from sacrebleu.metrics import BLEU, CHRF
 
     # force: the toy tasks' texts are tokenised by nature, and a warning about it would mislead.
-    return BLEU(force=True), CHRF()
+    return BLEU(force=True, tokenize=_tokenizer(*references)), CHRF()
 
 
-def _lists(translations: Sequence[str], *references: Sequence[str]) -> list[list[str]]:
-    """The references as sacreBLEU takes them, as many in each list as there are translations."""
-    for each in references:
-        if not each or len(translations) != len(each):
+def _tokenizer(*references: list[str]) -> str:
+    """What sacreBLEU calls its tokenizer for the script of the references as a whole."""
+    script = without_spaces(text for each in references for text in each)
+    if script == "Japanese" and find_spec("MeCab") and find_spec("ipadic"):
+        return "ja-mecab"
+    return {"": "13a", "Chinese": "zh"}.get(script, "char")
+
+
+def _normal(texts: Iterable[str], name: str) -> list[str]:
+    """What looks the same counts the same, however it is written."""
+    return [normalize(text) for text in texts_of(texts, name)]
+
+
+def _lists(translations: Iterable[str], *references: Iterable[str]) -> list[list[str]]:
+    """The lists as sacreBLEU takes them, as many references in each as there are translations."""
+    outputs = _normal(translations, "translations")
+    every = [_normal(each, "references") for each in references]
+    for each in every:
+        if not each or len(outputs) != len(each):
             raise ValueError(
-                f"{len(translations)} translations and {len(each)} references; "
+                f"{len(outputs)} translations and {len(each)} references; "
                 "give as many of both, and at least one"
             )
-    return [list(each) for each in references]
+    return [outputs, *every]

@@ -12,6 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 from transformer.support.files import FileError, read_limited, write_atomically
 from transformer.text.bpe import SPACE
 from transformer.text.normalization import normalize
+from transformer.text.sentences import texts_of
 from transformer.text.specials import SPECIALS, UNK_ID
 
 LARGEST = 2**22  # bytes: a hundred thousand subwords with their merges
@@ -47,7 +48,7 @@ class WordTokenizer:
     """One token for each word of a fixed list; texts are words with spaces between them."""
 
     def __init__(self, words: Iterable[str]) -> None:
-        self._words = [*SPECIALS, *dict.fromkeys(words)]
+        self._words = [*SPECIALS, *dict.fromkeys(texts_of(words, "words", "word"))]
         ids = {word: i for i, word in enumerate(self._words)}
         self._ids = {normalize(word): i for word, i in ids.items()} | ids
         if any(not word or word.split() != [word] for word in self._words):
@@ -60,11 +61,11 @@ class WordTokenizer:
 
     def encode(self, text: str) -> list[int]:
         """The ids of the words; a word that is not in the list becomes <unk>."""
-        return self.ids(normalize(text).split())
+        return [self._ids.get(word, UNK_ID) for word in normalize(text).split()]
 
     def ids(self, words: Iterable[str]) -> list[int]:
         """The ids of words that stand apart already."""
-        return [self._ids.get(word, UNK_ID) for word in words]
+        return [self._ids.get(word, UNK_ID) for word in texts_of(words, "words", "word")]
 
     def decode(self, ids: Sequence[int]) -> str:
         """The words with spaces between them; padding and marks are left out."""
@@ -88,7 +89,8 @@ def unknown_words(tokenizer: Any, texts: Iterable[str]) -> list[str]:
     """The words that become <unk>, each once; none of a tokenizer that spells what it has not."""
     if not isinstance(tokenizer, WordTokenizer):
         return []
-    words = dict.fromkeys(word for text in texts for word in normalize(text).split())
+    normal = map(normalize, texts_of(texts, "texts"))
+    words = dict.fromkeys(word for text in normal for word in text.split())
     return [word for word in words if tokenizer.ids([word]) == [UNK_ID]]
 
 
@@ -115,8 +117,8 @@ class BPETokenizer:
         for merges.
 
         Raises:
-            ValueError: vocab_size leaves no room beside the special tokens and the 256 bytes, or
-                a text holds half a character.
+            ValueError: vocab_size leaves no room beside the special tokens and the 256 bytes, the
+                texts are one string, or a text holds half a character.
         """
         from tokenizers import Tokenizer as Backend
         from tokenizers import decoders, models, pre_tokenizers, trainers
@@ -135,7 +137,8 @@ class BPETokenizer:
             [decoders.Metaspace(prepend_scheme="never"), decoders.ByteFallback(), decoders.Fuse()]
         )
         # A space before the first word: "Hund" is one token wherever it stands.
-        spaced = [f" {normalize(_require_characters(text))}" for text in texts]
+        known = texts_of(texts, "texts", "text")
+        spaced = [f" {normalize(_require_characters(text))}" for text in known]
         letters = _most_frequent_letters(spaced, (vocab_size - len(reserved)) // 2)
         trainer = trainers.BpeTrainer(
             vocab_size=vocab_size,

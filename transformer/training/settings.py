@@ -41,7 +41,8 @@ class TrainingConfig:
             looked at when the run reports; 0 means by steps.
         keep: of so many of the last checkpoints the weights stay, to be averaged (section 6.1).
         patience: stop after so many evaluations without a better one; 0 means never.
-        stop_on: what "better" means: "bleu", or the "loss" on the sentences evaluated.
+        stop_on: what "better" means: "bleu" (of equals chrF decides, and then the loss; chrF at
+            once where BLEU counts characters), or the "loss" on the sentences evaluated.
     """
 
     steps: int

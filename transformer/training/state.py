@@ -24,7 +24,7 @@ KINDS: dict[str, tuple[type, ...]] = {
 }
 # Of an entry of the metrics: what each one has, and what tells the best evaluation.
 IN_EACH = ("step", "loss", "tokens_per_second", "seconds")
-SCORES = ("bleu", "valid_loss")
+SCORES = ("bleu", "chrf", "valid_loss")
 LARGEST = 2**53  # beyond it, a whole number is no count, and need not fit into a float
 
 

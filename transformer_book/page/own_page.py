@@ -6,7 +6,7 @@ read.
 """
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from transformer.support.files import FileError
 from transformer.text import BOS_ID, EOS_ID
+from transformer.text.sentences import texts_of
 from transformer.translation import Translator
 
 from transformer_book.page.model_scripts import (
@@ -91,7 +92,7 @@ class OwnPage:
 
 
 def write_page(
-    translator: Translator, folder: Path, sentences: Sequence[str], title: str
+    translator: Translator, folder: Path, sentences: Iterable[str], title: str
 ) -> OwnPage:
     """Write the page of a model into a new folder, whole or not at all, and read the model back.
 
@@ -105,6 +106,7 @@ def write_page(
         FileError: the folder is there already, or could not be written as it should be.
         ValueError: no page can compute with the model, or a sentence is empty or too long.
     """
+    sentences = texts_of(sentences, "sentences")
     if folder.exists():
         raise FileError(f"{folder} is there already; name another folder")
     packed, on_page = pack(translator), rounded_translator(translator)

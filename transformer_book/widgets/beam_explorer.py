@@ -1,6 +1,6 @@
 """Beam search step by step (section 6.1): the tree of its hypotheses, as it grows."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import torch
@@ -91,7 +91,7 @@ class BeamExplorer(Widget):
     def __init__(
         self,
         translator: Translates,
-        sentences: Sequence[str],
+        sentences: Iterable[str],
         *,
         bos_id: int,
         eos_id: int,
@@ -109,7 +109,7 @@ class BeamExplorer(Widget):
             raise ValueError(
                 f"beam_sizes are {sizes}; give rising numbers from 1 to {MOST_PREFIXES}"
             )
-        if isinstance(sentences, str) or not sentences:
+        if isinstance(sentences, str) or not (sentences := list(sentences)):
             raise ValueError(f"sentences are {sentences!r}; give a list of one at least")
         self._translator, self._bos, self._eos = translator, bos_id, eos_id
         self._sizes, self._search_alpha, self._extra = sizes, length_penalty, extra_length

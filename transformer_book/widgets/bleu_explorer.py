@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 from transformer.evaluation import bleu_counts, bleu_tokens, sentence_bleu
+from transformer.text.scripts import without_spaces
 
 from transformer_book.widgets.base import Foretold, Widget, handed_over
 
@@ -43,7 +44,7 @@ class BleuExplorer(Widget, Foretold):
 
     Raises:
         ValueError: a question has no right answer, or an answer is no ready candidate.
-        traitlets.TraitError: a text is too long, or the reference has no word.
+        traitlets.TraitError: a text is too long, or the reference has no word, or no spaces.
     """
 
     description = traitlets.Unicode(
@@ -85,6 +86,10 @@ class BleuExplorer(Widget, Foretold):
             )
         if name == "reference" and not bleu_tokens(text):
             raise traitlets.TraitError("the reference has no word; give at least one")
+        if name == "reference" and without_spaces([text]):
+            raise traitlets.TraitError(
+                "the reference sets no spaces between words; give one that does"
+            )
         return text
 
     def precisions(self) -> list[tuple[int, int]]:
@@ -106,7 +111,7 @@ class BleuExplorer(Widget, Foretold):
     def marks(self, n: int, candidate: str | None = None) -> list[str]:
         """What becomes of each n-gram, from left to right: "found", "clipped" or "absent"."""
         text = self.candidate if candidate is None else candidate
-        wanted, ours = (_ngrams(bleu_tokens(side), n) for side in (self.reference, text))
+        wanted, ours = (_ngrams(self._words(side), n) for side in (self.reference, text))
         left = Counter(wanted)
         marks = []
         for gram in ours:
@@ -123,8 +128,11 @@ class BleuExplorer(Widget, Foretold):
         rows = []
         for text in texts:
             marks = [self.marks(n, text) for n in LENGTHS]
-            rows.append((known.get(text, "yours"), bleu_tokens(text), marks, self.score(text)))
-        return marked_ngrams(bleu_tokens(self.reference), rows)
+            rows.append((known.get(text, "yours"), self._words(text), marks, self.score(text)))
+        return marked_ngrams(self._words(self.reference), rows)
+
+    def _words(self, text: str) -> list[str]:
+        return bleu_tokens(text, references=[self.reference])
 
 
 def _ngrams(words: Sequence[str], n: int) -> list[tuple[str, ...]]:

@@ -1,6 +1,6 @@
 """A trained Transformer taken apart: a sentence as the sound and the broken model translate it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -78,7 +78,7 @@ class BrokenTranslator(Widget, AskedAgain, Foretold):
     def __init__(
         self,
         translator: TranslatesToText,
-        sentences: Sequence[str],
+        sentences: Iterable[str],
         *,
         parts: Collection[str] | None = None,
         silent: str | None = None,
@@ -89,7 +89,7 @@ class BrokenTranslator(Widget, AskedAgain, Foretold):
         right: str = "",
         **settings: Any,
     ) -> None:
-        if isinstance(sentences, str) or not sentences:
+        if isinstance(sentences, str) or not (sentences := list(sentences)):
             raise ValueError(f"sentences ({sentences!r}) must be a list of at least one")
         if variants and len(sentences) > 1:
             raise ValueError(f"variants are of one sentence, not of {len(sentences)}; give one")

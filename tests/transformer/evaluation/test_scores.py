@@ -3,6 +3,7 @@
 import math
 import random
 from collections import Counter
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -121,6 +122,50 @@ def test_scores_say_how_they_were_counted() -> None:
         "exact": 0.5,
         "n_sentences": 2,
     }
+
+
+CHINESE = "两只棕色的狗在雪地里玩耍。"
+JAPANESE = "二匹の茶色い犬が雪の中で遊んでいる。"
+MECAB = find_spec("MeCab") is not None and find_spec("ipadic") is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "tokenizer"),
+    [
+        (CHINESE, "zh"),
+        (JAPANESE, "ja-mecab" if MECAB else "char"),
+        ("สุนัขสองตัวเล่นในหิมะ", "char"),
+        ("두 마리의 갈색 개가 눈 속에서 놀고 있다.", "13a"),
+        ("Две собаки играют в снегу.", "13a"),
+    ],
+)
+def test_words_are_counted_by_the_tokenizer_for_the_script(
+    text: str, tokenizer: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    metric = sacrebleu.BLEU(tokenize=tokenizer)
+    changed = text[:4] + text[6:]
+    for output in (text, changed):
+        found = score([output], [text])
+        assert found.bleu == pytest.approx(metric.corpus_score([output], [[text]]).score)
+        assert found.signature == str(metric.get_signature())
+        counts = bleu_counts([output], [text])[0]
+        assert counts[:2] == [len(bleu_tokens(t, references=[text])) for t in (output, text)]
+        assert sentence_bleu([output], [text]) == pytest.approx([found.bleu])
+        resampled = paired_bootstrap({"one": [output] * 2}, [text] * 2, n_resamples=3)["one"]
+        assert resampled["bleu"].mean == pytest.approx(found.bleu)
+        assert f"tok:{metric.tokenizer_signature}" in resampled["bleu"].signature
+    assert score([text], [text]).bleu == pytest.approx(100)
+    assert bleu_tokens(text) == metric.tokenizer(text).split()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_references_choose_the_tokenizer_and_not_the_outputs() -> None:
+    english = "two brown dogs play in the deep snow"
+    assert "tok:13a" in score([CHINESE] * 3, [english] * 3).signature
+    assert "tok:zh" in score([english] * 3, [CHINESE] * 3).signature
+    assert "tok:zh" in score([english] * 3, [CHINESE, "in 1998: Google", CHINESE]).signature
+    assert "tok:13a" in score([english] * 3, [english, "北京", english]).signature
+    assert bleu_tokens("两只狗", references=[english]) == ["两只狗"]
 
 
 def test_several_references_are_counted_as_sacrebleu_counts_them() -> None:

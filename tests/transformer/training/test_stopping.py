@@ -92,6 +92,73 @@ def test_a_run_says_why_it_ended():
     assert "no lower validation loss than 2 (step 4)" in why_ended(by_loss.train(), by_loss.config)
 
 
+def entries(*scores, signature="tok:13a"):
+    """Metrics of evaluations one step apart, from (BLEU, chrF, loss); None is left out."""
+    keys = ("bleu", "chrf", "valid_loss")
+    return [
+        {"step": i, "signature": signature}
+        | {key: x for key, x in zip(keys, values, strict=True) if x is not None}
+        for i, values in enumerate(scores, 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scores", "best"),
+    [
+        ([(20, 40, 3), (20, 45, 4), (20, 44, 2)], 2),  # of equal BLEUs chrF decides
+        ([(20, 40, 3), (20, 40, 2), (20, 40, 2)], 2),  # then the loss
+        ([(0, 30, 3), (0, 40, 4), (0, 35, 2)], 2),  # sentences of two words
+        ([(0.2, 1.5, 6), (0.1, 0.3, 5), (0, 0, 4)], 3),  # nothing but chance: the loss
+        ([(0, 30, 3), (2, 20, 4), (0, 50, 1)], 2),
+        ([(0, None, 5), (0, None, 4), (3, 30, 4)], 3),  # of a run that knew no chrF
+        ([(7, None, 5), (7, None, 4), (7, 30, 6)], 3),
+        ([(math.nan, 90, 1), (1, 10, 3), (0, 60, math.nan)], 2),
+    ],
+)
+def test_a_score_that_cannot_move_does_not_choose_the_best(scores, best):
+    assert best_evaluation(entries(*scores), "bleu") == (best, scores[best - 1][0])
+
+
+def test_chrf_judges_where_bleu_knows_no_words():
+    scores = [(9, 20, 3), (12, 19, 3), (10, 25, 3), (14, 24, 3)]
+    assert best_evaluation(entries(*scores, signature="nrefs:1|tok:char|x"), "bleu") == (3, 25)
+    assert best_evaluation(entries(*scores), "bleu") == (4, 14)
+    assert best_evaluation(entries(*scores, signature="tok:char"), "loss") == (1, 3)
+    config = small_config(steps=9, evaluate_every=1, patience=1)
+    assert "no better chrF than 25 (step 3)" in why_ended(
+        entries(*scores, signature="tok:char"), config
+    )
+
+
+@given(st.lists(st.sampled_from([0.0, 0.2, 0.9]), min_size=2, max_size=9), st.data())
+def test_while_the_score_says_nothing_patience_waits_for_all_numbers(bleus, data):
+    """Falling losses or a rising chrF keep a run going; where nothing moves, it ends."""
+    config = small_config(steps=99, evaluate_every=1, patience=1)
+    moving = data.draw(st.sampled_from(["loss", "chrf"]))
+    for i in range(2, len(bleus) + 1):
+        metrics = [
+            (bleu, k if moving == "chrf" else 0.3, 9 - k if moving == "loss" else 9)
+            for k, bleu in enumerate(bleus[:i])
+        ]
+        assert not out_of_patience(entries(*metrics), config)
+    still = entries(*metrics, (0.0, metrics[-1][1], metrics[-1][2]))
+    assert out_of_patience(still, config)
+
+
+def test_a_run_whose_bleu_stays_0_says_so(tmp_path):
+    losses = [6.0, 5.0, 5.5, 5.2, 1.0]
+    coming = iter(losses)
+    trainer = small_trainer(
+        steps=40, evaluate_every=4, patience=2, run_dir=tmp_path,
+        evaluate=lambda model: {"bleu": 0.0, "chrf": 0.7, "valid_loss": next(coming)},
+    )  # fmt: skip
+    assert why_ended(trainer.train(), trainer.config) == (
+        "stopped after 16 of 40 steps: BLEU stayed below 1, and no better chrF or lower validation "
+        "loss came in 2 evaluations"
+    )
+    assert not (tmp_path / "best").exists()  # a 0 is never a best
+
+
 # The best weights ----------------------------------------------------------------------------
 
 

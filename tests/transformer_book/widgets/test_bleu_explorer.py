@@ -12,6 +12,7 @@ from traitlets import TraitError
 
 from tests.transformer_book.widgets.nasty import nasty
 from transformer.evaluation import bleu_counts, bleu_tokens, sentence_bleu
+from transformer.text.scripts import without_spaces
 
 from transformer_book.widgets import BleuExplorer
 from transformer_book.widgets.base import FRONT_ENDS
@@ -50,14 +51,22 @@ def counted(pairs):
     return json.loads(done.stdout)
 
 
+def spaced(reference):
+    """Whether spaces cut its words, also where the widget's field ends."""
+    return not without_spaces([reference]) and not without_spaces([reference[:240]])
+
+
 def compare_counts(pairs):
     """The page, the widget and sacreBLEU agree on each of the pairs."""
-    pairs = [pair for pair in pairs if bleu_tokens(pair[1])]
+    pairs = [pair for pair in pairs if bleu_tokens(pair[1]) and spaced(pair[1])]
     assert pairs
     metric = BLEU(effective_order=True)
     for (candidate, reference), found in zip(pairs, counted(pairs), strict=True):
         score = metric.sentence_score(candidate, [reference])
-        assert found["words"] == [bleu_tokens(candidate), bleu_tokens(reference)]
+        references = [reference]
+        assert found["words"] == [
+            bleu_tokens(t, references=references) for t in (candidate, reference)
+        ]
         assert found["right"] == bleu_counts([candidate], [reference])[0][2:6]
         assert found["score"] == pytest.approx(sentence_bleu([candidate], [reference])[0])
         assert found["penalty"] == pytest.approx(score.bp)
@@ -292,6 +301,7 @@ def test_it_works_from_the_disk_and_as_python_sets_it(from_disk):
     ("settings_", "error", "named"),
     [
         ({"reference": " "}, TraitError, "the reference has no word"),
+        ({"reference": "两只狗在玩耍"}, TraitError, "sets no spaces between words"),
         (
             {"reference": "a" * 241},
             TraitError,

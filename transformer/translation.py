@@ -14,7 +14,14 @@ from transformer.evaluation import Scores, score
 from transformer.introspect import record_attention
 from transformer.model import Transformer
 from transformer.support.devices import enough_memory
-from transformer.text import BOS_ID, EOS_ID, Tokenizer, load_tokenizer, save_tokenizer
+from transformer.text import (
+    BOS_ID,
+    EOS_ID,
+    Tokenizer,
+    load_tokenizer,
+    normalize,
+    save_tokenizer,
+)
 from transformer.text.batching import Lengths, pad, token_batches
 from transformer.weights import load_model, save_model
 
@@ -128,7 +135,10 @@ class Translator:
             with enough_memory(self._memory_message(src.numel() * rows)):
                 batch_hypotheses = search(self.searched, src.to(self._device), **limits)
             for i, hypotheses in zip(indices, batch_hypotheses, strict=True):
-                outputs[i] = [(self.tokenizer.decode(h.tokens), h.score) for h in hypotheses]
+                # One line, whatever a model spells in bytes: it is scored as it is written.
+                outputs[i] = [
+                    (normalize(self.tokenizer.decode(h.tokens)), h.score) for h in hypotheses
+                ]
         return outputs
 
     def n_best(

@@ -139,7 +139,10 @@ class Translator:
             with enough_memory(self._memory_message(src.numel() * rows)):
                 batch_hypotheses = search(self.searched, src.to(self._device), **limits)
             for i, hypotheses in zip(indices, batch_hypotheses, strict=True):
-                outputs[i] = [(self.tokenizer.decode(h.tokens), h.score) for h in hypotheses]
+                # One line, whatever a model spells in bytes: it is scored as it is written.
+                outputs[i] = [
+                    (normalize(self.tokenizer.decode(h.tokens)), h.score) for h in hypotheses
+                ]
         return outputs
 
     def n_best(

@@ -1,11 +1,18 @@
 """Text in, text out, and its scores."""
 
 from functools import partial
+from io import StringIO
+from unittest.mock import patch
 
 import pytest
 import torch
+from hypothesis import HealthCheck, example, given
+from hypothesis import settings as tried
+from hypothesis import strategies as st
 
 from transformer import Transformer, TransformerConfig
+from transformer.command_line.running import say_exactly
+from transformer.data.parallel import lines_of
 from transformer.decoding import beam_search, greedy_search
 from transformer.evaluation import score
 from transformer.support.devices import NotEnoughMemoryError
@@ -43,6 +50,22 @@ def test_a_beam_changes_the_search_and_not_the_order(translator: Translator) -> 
     assert translator.translate(texts, beam_size=1) == translator.translate(texts)
     with pytest.raises(ValueError, match=r"beam_size \(0\) must be at least 1"):
         translator.translate(texts, beam_size=0)
+
+
+@tried(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text())
+@example("שלום\u200f")
+@example("a\nb\r\nc\x85d\u2028e\x1b[2J\x00\x07\ufefff")
+def test_what_is_written_into_a_pipe_is_what_is_scored(translator: Translator, text: str) -> None:
+    with patch.object(translator.tokenizer, "decode", lambda _: text):
+        scored = translator.translate(["ein Hund", "Hund"])
+    with patch("sys.stdout", StringIO()) as pipe:
+        for line in scored:
+            say_exactly(line)
+    assert lines_of(pipe.getvalue().encode(), "the pipe") == scored
+    assert pipe.getvalue().splitlines() == scored
+    if text.endswith("\u200f"):
+        assert scored[0] == text
 
 
 @pytest.mark.parametrize("text", ["", "  ", "\t"])

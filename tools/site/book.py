@@ -16,6 +16,7 @@ import json
 import logging
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -129,7 +130,7 @@ def show_success(build: Path, built: Built, seconds: float) -> None:
     print(
         f"\nThe book: {built} ({seconds:.0f} s)."
         f"\n  open      {(build / 'html' / 'index.html').as_uri()}"
-        f"\n  or serve  python3 -m http.server -d {build / 'html'} 8000"
+        f"\n  or serve  python3 -m http.server -d {shlex.quote(str(build / 'html'))} 8000"
         f"\n  notebooks {build / 'html' / 'notebooks'}",
         flush=True,
     )

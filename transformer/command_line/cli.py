@@ -1,6 +1,5 @@
 """The command line: train a model, translate with it, measure it."""
 
-import shlex
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping
@@ -30,7 +29,7 @@ from transformer.command_line.options import (
     options,
     with_options,
 )
-from transformer.command_line.running import run, say
+from transformer.command_line.running import go_on_unread, run, say, say_exactly
 from transformer.command_line.settings import settings_of
 from transformer.data.own_sentences import sources_and_references
 from transformer.data.parallel import ParallelText, lines_of, read_lines
@@ -46,7 +45,7 @@ from transformer.runs import (
     train_task,
 )
 from transformer.support.devices import pick_device
-from transformer.support.terminal import printable
+from transformer.support.terminal import command_line, printable
 from transformer.tasks import (
     TASKS,
     Judge,
@@ -61,6 +60,8 @@ from transformer.text import unknown_words
 from transformer.training import why_ended
 from transformer.training.distributed import first_goes_ahead, is_first, process_group
 from transformer.translation import Translator
+
+COMMAND = ("python", "-m", "transformer")
 
 app = typer.Typer(
     help="The Transformer of 'Attention Is All You Need': train it, translate with it, measure it.",
@@ -132,6 +133,7 @@ def train(
     **given: Any,
 ) -> None:
     """Train a task's model by its recipe, with the settings that are given instead."""
+    go_on_unread()
     chosen = from_command_line(task, given)
     chosen = chosen.over(from_preset(preset)) if preset else chosen
     chosen = chosen.over(from_file(config)) if config else chosen
@@ -163,8 +165,10 @@ def train(
     say(f"{why_ended(metrics, built.training)}; {parameters:,} parameters in {out}")
     for line in _score(translator, built.splits if score else {}, built.judge, out):
         say(line)
-    example = shlex.quote(printable(built.example))
-    say(f"Try it: echo {example} | python -m transformer translate {out}")
+    # Shells differ in what `echo` makes of these.
+    plain = not built.example.startswith("-") and "\\" not in built.example
+    example = command_line(*(["echo"] if plain else ["printf", r"%s\n"]), built.example)
+    say(f"Try it: {example} | {command_line(*COMMAND, 'translate', out)}")
 
 
 @app.command()
@@ -204,10 +208,7 @@ def translate(
         search: dict[str, Any] = {"beam_size": beam, "length_penalty": length_penalty}
         translations = translator.translate(lines, unit="line", max_tokens=max_tokens, **search)
     for line in translations:
-        # A model may spell a newline in bytes; line i must remain the translation of line i. It may
-        # spell other characters that steer a terminal, and what goes into a pipe or a file is read
-        # in a terminal later: so they are written out wherever the lines go.
-        say(line.replace("\n", " "))
+        say_exactly(line)  # what is in a file scores as it was scored
     if unknown := unknown_words(translator.tokenizer, lines):
         many = f"{len(unknown)} words are" if len(unknown) > 1 else "1 word is"
         first = ", ".join(unknown[:5]) + (", ..." if len(unknown) > 5 else "")
@@ -271,7 +272,7 @@ def fetch(
     """Download a task's data, held against their checksums. What is there already, stays."""
     data_path = fetch_data(task, to)
     say(f"{task} is in {data_path}")
-    say(f"Train on it: python -m transformer train {task} --data {data_path}")
+    say(f"Train on it: {command_line(*COMMAND, 'train', task, '--data', data_path)}")
 
 
 @app.command()
@@ -285,7 +286,7 @@ def average(
     """Average the last checkpoints of a run (train with --keep) into a run of their own."""
     folder = average_run(run, last, out)
     say(f"The mean of the last {last} checkpoints is in {folder}")
-    say(f"Score it: python -m transformer evaluate {folder}")
+    say(f"Score it: {command_line(*COMMAND, 'evaluate', folder)}")
 
 
 # Commands that are the book's, which it is asked to run; what follows them is not read here.
@@ -306,7 +307,7 @@ def _moved(name: str) -> None:
     """A command of an earlier spelling, which says the new one; what follows it is not read."""
 
     def answer(context: typer.Context) -> None:
-        new = shlex.join(["python", "-m", "transformer_book", name, *context.args])
+        new = command_line("python", "-m", "transformer_book", name, *context.args)
         typer.echo(f"Error: `{name}` is a command of the book's package now: {new}", err=True)
         raise typer.Exit(2)
 

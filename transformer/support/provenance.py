@@ -1,6 +1,7 @@
 """Where a result comes from: command, commit, versions, hardware."""
 
 import platform
+import shlex
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -16,7 +17,7 @@ def provenance(device: torch.device) -> dict[str, Any]:
     """Where a result comes from: command, commit, versions and hardware."""
     packages = ("torch", "numpy", "tokenizers", "sacrebleu", "safetensors")
     return {
-        "command": " ".join([f"python -m {_program()}", *map(without_folders, sys.argv[1:])]),
+        "command": shlex.join(["python", "-m", _program(), *map(without_folders, sys.argv[1:])]),
         "commit": commit(),
         "python": platform.python_version(),
         "versions": {name: version(name) for name in packages},

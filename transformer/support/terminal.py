@@ -1,6 +1,8 @@
 """Text of strangers, as it may be shown: no character of it steers a terminal."""
 
 import re
+import shlex
+from pathlib import Path
 
 # The two sets of control characters (a terminal takes a title, a colour, the clearing of the screen
 # from either), other ends of lines, what turns the direction of writing around or
@@ -18,3 +20,24 @@ def printable(text: str) -> str:
 def printable_lines(text: str) -> str:
     """The same for text of several lines, which it keeps."""
     return "\n".join(map(printable, text.split("\n")))
+
+
+def command_line(*words: str | Path) -> str:
+    r"""The words as a command to be copied: a shell makes the same words of it.
+
+    A path that begins with a dash gets a ./ before it, so that it is no option. What could steer a
+    terminal is spelled in octets, as bash, zsh and POSIX's newest shells read them: $'a\x1bb'.
+    """
+    return " ".join(map(_quoted, words))
+
+
+def _quoted(word: str | Path) -> str:
+    text = f"./{word}" if isinstance(word, Path) and str(word).startswith("-") else str(word)
+    if not STEERING.search(text):
+        return shlex.quote(text)
+    text = text.replace("\\", r"\\").replace("'", r"\'")
+    return f"$'{STEERING.sub(_octets, text)}'"
+
+
+def _octets(match: re.Match[str]) -> str:
+    return "".join(rf"\x{octet:02x}" for octet in match[0].encode(errors="surrogateescape"))

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from transformer.command_line.options import Device, called_options, options, with_options
-from transformer.command_line.running import say, say_at_once
+from transformer.command_line.running import go_on_unread, say, say_at_once
 from transformer.command_line.settings import settings_of
 
 from transformer_book.ablation.replication import RECORD
@@ -45,6 +45,7 @@ def ablate(
         for name, each in rows.items():
             say(f"{name:<14} {each.about}")
         return
+    go_on_unread()
     with called_options(SIZES):
         sizes = Sizes(**{name: value for name, value in given.items() if value is not None})
     try:
@@ -78,6 +79,7 @@ def replicate(
 
     About two hours of one core. The same command goes on where it was stopped, by whatever means.
     """
+    go_on_unread()
     try:
         result = replicated(out, processes=processes, device=device, say=say_at_once)
     except KeyboardInterrupt:

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from filelock import FileLock, Timeout
 
+from transformer.command_line.running import go_on_unread, open_streams
 from transformer.runs import RunError
 from transformer.support.devices import NotEnoughMemoryError, pick_device
 from transformer.support.files import FileError, not_written, read_json, write_atomically
@@ -328,6 +329,8 @@ def _worker(
     """What one of several processes does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, which ends this one
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    open_streams()
+    go_on_unread()
 
     def take() -> int:
         with next_run.get_lock():

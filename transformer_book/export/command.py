@@ -8,6 +8,7 @@ import typer
 from transformer.command_line.options import RunFolder
 from transformer.command_line.running import say
 from transformer.runs import load_run
+from transformer.support.terminal import command_line
 
 from transformer_book.export import TARGETS, export_model
 
@@ -27,4 +28,4 @@ def export(
     export_model(translator.model, translator.tokenizer, to, folder)
     size = sum(path.stat().st_size for path in folder.iterdir())
     say(f"{size / 1e6:.1f} MB in {folder}")
-    say(f"Try it: python {folder / 'translate.py'} < sentences.txt")
+    say(f"Try it: {command_line('python', folder / 'translate.py')} < sentences.txt")

@@ -21,7 +21,7 @@ from transformer_book.figures.boxes import (
     lettering,
     rounded_box,
 )
-from transformer_book.figures.style import PALETTE
+from transformer_book.figures.style import PALETTE, literal
 
 LINES, MARKERS = ("-", "--", "-."), "osD"
 HALF = (0.4, 0.24)  # of a state's box
@@ -112,12 +112,12 @@ def source_to_decoder(
         _, ax = plt.subplots(figsize=(columns + 1.6, 4.6))
     ax.set(xlim=(-2.1, columns - 0.4), ylim=(-0.75, 3.2))
     ax.axis("off")
-    for i, word in enumerate(source):
+    for i, word in enumerate(literal(source)):
         _state(ax, (i, BOTTOM), FILL["attention"])
         ax.text(i, BOTTOM - 0.48, word, **lettering(13))
         if i:
             _arrow(ax, (i - 1 + HALF[0], BOTTOM), (i - HALF[0], BOTTOM), INK, style="<|-|>")
-    for i, word in enumerate(target):
+    for i, word in enumerate(literal(target)):
         there = i <= step
         _state(ax, (i, TOP), FILL["feed-forward"] if there else "white", bold=i == step)
         if there:

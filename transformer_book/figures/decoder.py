@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from transformer_book.figures.style import PALETTE, literal
+from transformer_book.figures.style import PALETTE, families, literal
 
 LEAST = 0.05  # weaker lines would only be a haze
 WIDEST = 18.0  # inches, however long a sentence is
@@ -85,7 +85,7 @@ def candidate_bars(likely: Mapping[str, float], written: str, *, ax: Axes | None
     for row, probability in enumerate(probabilities):
         ax.text(probability + 0.01, row, f"{probability:.3f}", va="center", fontsize=11)
     names = [f"{t} (written)" if t == written else t for t in tokens]
-    ax.set_yticks(rows, literal(names))
+    ax.set_yticks(rows, literal(names), family=families())
     ax.invert_yaxis()
     ax.set_xlim(0, 1.1)
     ax.set_xlabel("probability of the next token")

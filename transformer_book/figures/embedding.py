@@ -11,7 +11,7 @@ from matplotlib.ticker import NullLocator, ScalarFormatter
 from numpy.typing import ArrayLike
 
 from transformer_book.figures.matrices import MARGIN, Matrix, as_matrix, draw_equation, require_rows
-from transformer_book.figures.style import PALETTE, literal
+from transformer_book.figures.style import PALETTE, families, literal
 
 MARKERS = ("o", "s", "^", "D")
 HATCHES = ("", "//", "..", "xx")
@@ -76,10 +76,11 @@ def nearest_bars(nearest: Mapping[str, Mapping[str, float]]) -> Figure:
     for ax, (title, similar) in zip(axes[0], nearest.items(), strict=True):
         bars = ax.barh(range(len(similar)), list(similar.values()), color=PALETTE[0])
         ax.bar_label(bars, fmt="%.2f", padding=4, fontsize=12)
-        ax.set_yticks(range(len(similar)), literal(list(similar)), fontsize=14)
+        names = literal(list(similar))
+        ax.set_yticks(range(len(similar)), names, fontsize=14, family=families())
         ax.invert_yaxis()
         ax.tick_params(axis="y", length=0)
-        ax.set_title(title)
+        ax.set_title(literal([title])[0], family=families())
         ax.set_xlim(0, 1.25)
         ax.set_xticks([0, 0.5, 1])
     figure.supxlabel("cosine similarity", fontsize=14)
@@ -136,7 +137,7 @@ def temperature_bars(
         ax.set_title(f"T = {temperature:g}")
         ax.set_xlim(0, 1.25)
         ax.set_xticks([0, 0.5, 1])
-    axes[0, 0].set_yticks(range(len(tokens)), tokens)
+    axes[0, 0].set_yticks(range(len(tokens)), literal(tokens), family=families())
     axes[0, 0].invert_yaxis()  # shared by all panels
     figure.supxlabel("probability", fontsize=14)
     return figure

@@ -22,7 +22,7 @@ from transformer_book.figures.boxes import (
     rounded_box,
 )
 from transformer_book.figures.heatmaps import cells, check_weights
-from transformer_book.figures.style import EMPTY, TWO_COLOURS
+from transformer_book.figures.style import EMPTY, TWO_COLOURS, literal
 
 
 def decoder_step(
@@ -82,7 +82,7 @@ def _cell(ax: Axes, centre: Point, token: str, fill: str, bold: bool = False) ->
         13 if len(token) <= 7 else 12 if len(token) <= 9 else 10,
         weight="bold" if bold else "normal",
     )
-    ax.text(x, y, token, **style, zorder=4)
+    ax.text(x, y, literal([token])[0], **style, zorder=4)
 
 
 def _reads(ax: Axes, start: Point, end: Point, color: str) -> None:

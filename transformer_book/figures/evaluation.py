@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from transformer_book.figures.style import PALETTE, literal
+from transformer_book.figures.style import PALETTE, families, literal
 
 GAP = 0.16  # inches between two words
 
@@ -174,9 +174,9 @@ def marked_ngrams(
         ax.text(-0.2, y, name, ha="right", va="center", fontsize=13)
         for x, word, mark in zip(lefts, words, marks[0], strict=False):
             colour = {"found": PALETTE[0], "clipped": PALETTE[1]}.get(mark, "0.35")
-            ax.text(
-                x, y, literal([word])[0], va="center", fontsize=14, family="monospace", color=colour
-            )
+            (text,) = literal([word])
+            family = families("monospace")
+            ax.text(x, y, text, va="center", fontsize=14, family=family, color=colour)
             if mark == "clipped":
                 ax.plot([x, x + _width(word) - GAP], [y, y], color=colour, lw=1.5)
         lane = 0

@@ -16,6 +16,7 @@ from transformer_book.figures.style import (
     FRAME,
     SEQUENTIAL,
     Number,
+    families,
     figure_of,
     ink,
     literal,
@@ -228,7 +229,7 @@ def check_weights(
 def _label(axis: Axis, count: int, labels: Sequence[str] | None) -> None:
     """Labels in the middle of the cells; None: numbers from 0, as many as fit."""
     if labels is not None:
-        axis.set_ticks(np.arange(len(labels)) + 0.5, literal(labels))
+        axis.set_ticks(np.arange(len(labels)) + 0.5, literal(labels), family=families())
         return
     width, height = figure_of(axis.axes).get_size_inches()
     box = axis.axes.get_position()

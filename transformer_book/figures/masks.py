@@ -11,7 +11,7 @@ from matplotlib.patches import Patch, Rectangle
 from numpy.typing import ArrayLike
 
 from transformer_book.figures.heatmaps import cells, check_weights, colour_bar
-from transformer_book.figures.style import EMPTY, PALETTE
+from transformer_book.figures.style import EMPTY, PALETTE, literal
 
 MAY_ATTEND, LATER, PADDING = "may attend", "hidden: a later token", "hidden: padding"
 # Dark, light and white differ in lightness too, so the three survive a grey print.
@@ -51,7 +51,7 @@ def batch_grid(
             ax.text(
                 column + 0.5,
                 row + 0.5,
-                token,
+                literal([token])[0],
                 ha="center",
                 va="center",
                 fontsize=14,

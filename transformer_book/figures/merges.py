@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
-from transformer_book.figures.style import PALETTE, literal
+from transformer_book.figures.style import PALETTE, families, literal
 
-MONOSPACE: dict[str, Any] = {"family": "monospace", "fontsize": 13}
+SIZE = 13  # of the letters, in points
 LETTER = 0.13  # inches that a letter of that size takes, with a little room
 MOST_PAIRS = 8
 
@@ -37,8 +37,13 @@ def merge_panels(
     _pieces(left, words, made)
     left.set_ylim(rows - 0.5, -0.5)
     _pairs(right, pairs)
-    figure.suptitle(title)
+    figure.suptitle(literal([title])[0])
     return figure
+
+
+def _monospace() -> dict[str, Any]:
+    """How pieces are set, after `literal` has found the fonts for their letters."""
+    return {"family": families("monospace"), "fontsize": SIZE}
 
 
 def _pieces(ax: Axes, words: Sequence[tuple[int, Sequence[str]]], made: str | None) -> None:
@@ -59,7 +64,7 @@ def _pieces(ax: Axes, words: Sequence[tuple[int, Sequence[str]]], made: str | No
                     "edgecolor": PALETTE[1] if new else "0.6",
                     "linewidth": 2 if new else 1,
                 },
-                **MONOSPACE,
+                **_monospace(),
             )
             x += LETTER * len(piece) + 0.2
     longest = max(sum(LETTER * len(p) + 0.2 for p in pieces) for _, pieces in words)
@@ -74,7 +79,7 @@ def _pairs(ax: Axes, pairs: Mapping[tuple[str, str], int]) -> None:
     colours = [PALETTE[1], *[PALETTE[0]] * len(shown)][: len(shown)]
     bars = ax.barh(range(len(shown)), [count for _, count in shown], color=colours)
     ax.bar_label(bars, [f"{count:,}" for _, count in shown], padding=4, fontsize=12)
-    ax.set_yticks(range(len(shown)), labels, **MONOSPACE)
+    ax.set_yticks(range(len(shown)), labels, **_monospace())
     ax.set_ylim(max(len(shown), 1) - 0.5, -0.5)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("how often the two are neighbours")
@@ -148,7 +153,7 @@ def ways_to_cut(
                 "linestyle": "--" if strange else "-",
                 "linewidth": 2 if strange else 1.2,
             }
-            ax.text(x, row, literal([piece])[0], va="center", bbox=frame, **MONOSPACE)
+            ax.text(x, row, literal([piece])[0], va="center", bbox=frame, **_monospace())
             x += _width([piece])
     ax.set_xlim(-0.1, longest + 2.0)
     ax.set_ylim(len(ways) - 0.4, -0.6)

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from transformer_book.figures.heatmaps import attention_heatmap
-from transformer_book.figures.style import PALETTE
+from transformer_book.figures.style import PALETTE, literal
 
 
 def learning_run(
@@ -50,7 +50,8 @@ def learning_run(
         looks.set(xlabel="read", ylabel="written")
     else:
         looks.axis("off")
-        looks.text(0, 0.5, f"reads   {' '.join(source)}\nwrites  {' '.join(written)}")
+        read, made = literal([" ".join(source), " ".join(written)])
+        looks.text(0, 0.5, f"reads   {read}\nwrites  {made}")
     return figure
 
 

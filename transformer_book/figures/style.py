@@ -1,6 +1,10 @@
 """One look for all figures: legible from the back row, safe for colour-blind readers."""
 
+import unicodedata
+import warnings
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
 
 import matplotlib as mpl
 import seaborn as sns
@@ -8,6 +12,8 @@ from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont, findSystemFonts, fontManager
+from matplotlib.ft2font import FT2Font
 from matplotlib.typing import ColorType
 
 Number = int | float
@@ -23,9 +29,84 @@ FRAME = PALETTE[4]  # around cells that are true links: it stands out from all o
 BLANK_INK = "#555555"  # for what is written into a cell without a colour
 
 
+NO_FONT = "\ufffd"  # drawn in the place of a letter that no font has
+
+SHOWN = 10  # of these letters, in a warning
+_scripts_without_font: set[str] = set()  # that a warning has named
+
+
 def literal(tokens: Sequence[str]) -> list[str]:
-    """Tokens as labels that show every letter: matplotlib reads a formula between two dollars."""
-    return [token.replace("$", r"\$") for token in tokens]
+    """Tokens as labels that show every letter: matplotlib reads a formula between two dollars.
+
+    Texts that are made from now on take letters that the font lacks from others that are installed;
+    what there is already, such as a title or the first label of an axis, needs `families`. Letters
+    that no font has become `NO_FONT`, and one warning for each script says so.
+    """
+    without = _without_font("".join(tokens))
+    table = str.maketrans({"$": r"\$", **dict.fromkeys(without, NO_FONT)})
+    return [token.translate(table) for token in tokens]
+
+
+def families(*first: str) -> list[str]:
+    """The families of fonts in which `literal` has found its letters, behind others."""
+    return [*first, *mpl.rcParams["font.family"]]
+
+
+def _without_font(text: str) -> set[str]:
+    """The letters that no font has; those that have the rest come behind the style's own."""
+    if text.isascii() and text.isprintable():
+        return set()
+    lacking = set(text) - {"\n"}
+    lacking -= set().union(*map(_letters_of, families()))
+    if lacking:
+        _add_fonts_of_the_system()
+    while lacking and (best := max(_fonts(lacking), default=(0, False, "")))[0]:
+        mpl.rcParams["font.family"] = [*families(), best[2]]
+        lacking -= _letters_of(best[2])
+    scripts = {unicodedata.name(letter, "unnamed").split()[0] for letter in lacking}
+    if new := scripts - _scripts_without_font:
+        _scripts_without_font.update(new)
+        seen = [letter for letter in sorted(lacking) if letter.isprintable()]
+        shown = " ".join(seen[:SHOWN]) + (" ..." if len(seen) > SHOWN else "")
+        warnings.warn(
+            f"no font that is installed has these letters of {', '.join(sorted(new))}: {shown}; "
+            f"{NO_FONT} stands for them: install one that has them, such as Google's Noto fonts, "
+            "and start Python anew",
+            stacklevel=3,
+        )
+    return lacking
+
+
+def _letters_of(family: str) -> frozenset[str]:
+    return _letters(findfont(FontProperties(family=[family])))
+
+
+def _fonts(letters: set[str]) -> list[tuple[int, bool, str]]:
+    """Of each font how many of the letters it has, whether it is without serifs, and its name."""
+    own = mpl.get_data_path()  # but for DejaVu these are for formulas
+    names = {
+        font.name
+        for font in fontManager.ttflist
+        if font.name.startswith("DejaVu") or not font.fname.startswith(own)
+    }
+    return [(len(letters & _letters_of(name)), "Sans" in name, name) for name in names]
+
+
+@cache
+def _letters(path: str) -> frozenset[str]:
+    with suppress(OSError, RuntimeError):
+        font = FT2Font(path)
+        if font.scalable:  # matplotlib draws no others
+            return frozenset(map(chr, font.get_charmap()))
+    return frozenset()
+
+
+@cache
+def _add_fonts_of_the_system() -> None:
+    """Those that were installed since matplotlib has listed its fonts."""
+    for path in {*findSystemFonts()} - {font.fname for font in fontManager.ttflist}:
+        with suppress(OSError, RuntimeError):
+            fontManager.addfont(path)
 
 
 def ink(color: ColorType) -> str:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from transformer_book.figures.heatmaps import cells
-from transformer_book.figures.style import PALETTE, TWO_COLOURS
+from transformer_book.figures.style import PALETTE, TWO_COLOURS, families, literal
 
 PADDED = TWO_COLOURS[::-1]  # words dark, padding bright
 
@@ -154,7 +154,7 @@ def word_chances(
             raise ValueError(f"stage {name!r} has {chances.size} chances for {len(words)} words")
         xs = positions + (i - (len(stages) - 1) / 2) * width
         ax.bar(xs, chances, width=width, color=PALETTE[i % len(PALETTE)], label=name)
-    ax.set_xticks(positions, words)
+    ax.set_xticks(positions, literal(words), family=families())
     ax.set_ylim(0, 1)
     ax.set_ylabel("probability of the word\nthat is asked for")
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=len(stages))

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from transformer_book.figures.heatmaps import check_weights
-from transformer_book.figures.style import PALETTE, literal
+from transformer_book.figures.style import PALETTE, families, literal
 
 FOLD = 62  # letters in a line of a table's translations
 FAINTEST = 0.05  # a lighter line would not be seen
@@ -54,7 +54,7 @@ def alignment_lines(
             lw=2,
         )
     for side, words, y in ((0, source, 1.0), (1, target, 0.0)):
-        for x, word in zip(where[side], words, strict=True):
+        for x, word in zip(where[side], literal(words), strict=True):
             ax.text(x, y, word, ha="center", va="center", fontsize=14)
     ax.set_ylim(-0.2, 1.2)
     ax.set_xlim(-1, max(where[0][-1], where[1][-1]) + 1)
@@ -168,7 +168,7 @@ def moved_links(
         for x, side, words in ((-0.05, "right", looks), (1.05, "left", seen)):
             for y, word in enumerate(literal(words)):
                 ax.text(x, y, word, ha=side, va="center", fontsize=12)
-        ax.set_title(literal([title])[0], fontsize=11)
+        ax.set_title(literal([title])[0], fontsize=11, family=families())
         ax.set(xlim=(-0.9, 1.9), ylim=(most - 0.5, -0.5))
         ax.axis("off")
     return figure

@@ -358,6 +358,8 @@ def _thousandths(weights: Any, rows: int, columns: int, name: str) -> np.ndarray
         head, row = np.argwhere(wrong)[0]
         raise ValueError(
             f"row {row} of head {head} in {name} sums to {sums[head, row]:.3f}, not to 1; "
-            "give the weights after the softmax"
+            "in training, dropout takes weights out and enlarges the rest: call model.eval() "
+            "first, or give what record_attention has kept, which is from before dropout. If these "
+            "are scores, give the weights after the softmax"
         )
     return np.minimum(np.rint(array * ONE), ONE).astype(np.uint16)

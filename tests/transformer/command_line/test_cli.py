@@ -6,6 +6,7 @@ process has (bytes of standard input, signals), in one of its own.
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -700,3 +701,33 @@ def test_a_run_that_is_interrupted_says_how_it_goes_on(tmp_path) -> None:
         out, _ = process.communicate(timeout=120)
     assert process.returncode == 130
     assert "goes on from its last checkpoint with --resume" in out
+
+
+def test_commands_to_be_copied_name_folders_with_blanks(copy_run: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "runs Über $(x) 'uns'" / "-mein lauf"
+    brief = ("--steps", "1", "--keep", "1", "--checkpoint-every", "1", "--no-score", *TINY)
+    made = run("train", "copy", "--out", str(folder), *brief)
+    averaged = run("average", str(folder), "--last", "1")
+    translate = shlex.split(made.stdout.splitlines()[-1].partition(" | ")[2])
+    evaluate = shlex.split(averaged.stdout.splitlines()[-1].partition(": ")[2])
+    assert translate == ["python", "-m", "transformer", "translate", str(folder)]
+    assert evaluate == ["python", "-m", "transformer", "evaluate", str(folder / "average-1")]
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_where_nobody_reads_on(copy_run: Path, tmp_path: Path) -> None:
+    """Results end with their reader, as those of `cat` do; a training goes on to its end."""
+    (tmp_path / "in.txt").write_text("1 2 3\n" * 5000)
+    line = '"$@" | head -1; exit ${PIPESTATUS[0]}'
+    shell = ["bash", "-c", line, "bash", *COMMAND]
+    head = [*shell, "translate", str(copy_run), str(tmp_path / "in.txt")]
+    done = subprocess.run(head, env=ONE_THREAD, capture_output=True)
+    assert (done.returncode, done.stdout.count(b"\n"), done.stderr) == (141, 1, b"")
+    train = [*COMMAND, "train", "copy", "--out", str(tmp_path / "run"), "--steps", "3", *TINY]
+    both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "env": ONE_THREAD}
+    with subprocess.Popen(train, **both) as process:
+        assert process.stdout
+        process.stdout.close()
+    assert process.returncode == 0
+    assert (tmp_path / "run" / "model.safetensors").exists()
+    assert (tmp_path / "run" / "scores.json").exists()

@@ -376,6 +376,7 @@ def test_the_twin_draws_the_same_heads(kind):
 
 
 GOOD = made()["weights"]
+DROPPED = {name: weights / 0.9 for name, weights in GOOD.items()}  # of what was not taken out
 NAN = {**GOOD, "encoder.0.self": GOOD["encoder.0.self"] * np.nan}
 
 
@@ -395,6 +396,7 @@ NAN = {**GOOD, "encoder.0.self": GOOD["encoder.0.self"] * np.nan}
         (made(weights=NAN), {}, "NaN or infinite"),
         (made(weights={n: w - 0.5 for n, w in GOOD.items()}), {}, "not scores"),
         (made(weights={n: w / 2 for n, w in GOOD.items()}), {}, "sums to 0.500, not to 1"),
+        (made(weights=DROPPED), {}, r"model.eval\(\) first.* the weights after the softmax"),
         (made(weights={"encoder.self": GOOD["encoder.0.self"]}), {}, "unknown kind"),
         (made(weights={"encoder.1.self": GOOD["encoder.0.self"]}), {}, "lacks a layer"),
         (made(alignment=[(4, 0)]), {}, r"\(4, 0\), outside its 4 target and 5 source"),

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from transformer.command_line.running import go_on_unread
 from transformer.support.terminal import printable_lines
 
 from transformer_book.exercises.catalogue import EXERCISES
@@ -118,6 +119,7 @@ def _watch(track: Track) -> None:
 
 
 def _train(track: Track, on: str) -> None:
+    go_on_unread()
     for name in EXERCISES:  # what was written or changed, and not checked since
         if track.written(name) and not track.passed(name):
             result = track.check(name)

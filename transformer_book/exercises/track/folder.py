@@ -6,12 +6,12 @@ file that passed: a file that was changed since is checked again.
 
 import hashlib
 import json
-import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from transformer.support.files import FileError, read_json, write_atomically
+from transformer.support.terminal import command_line
 
 from transformer_book.exercises.catalogue import EXERCISES
 from transformer_book.exercises.checking import MEMORY, SECONDS, find
@@ -250,7 +250,7 @@ def is_track(folder: Path) -> bool:
 
 def _may_begin(folder: Path, begin: bool) -> None:
     """Raises TrackError where no track can be, or none is to be made."""
-    command = f"{COMMAND} {shlex.quote(str(folder))}"
+    command = f"{COMMAND} {command_line(folder)}"
     if not begin:
         raise TrackError(f"there is no track in {folder}; this begins one: {command}")
     for outer in folder.absolute().parents:

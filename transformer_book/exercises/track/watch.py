@@ -1,18 +1,19 @@
 """Checks the files of a track as they are saved, and opens the next when one passes."""
 
 import select
-import shlex
 import sys
 import time
 from collections.abc import Callable
 from typing import Any
+
+from transformer.support.terminal import command_line
 
 from transformer_book.exercises.catalogue import EXERCISES
 from transformer_book.exercises.exercise import Exercise
 from transformer_book.exercises.help import effort, solution, stars
 from transformer_book.exercises.track.examiner import EXAMINER
 from transformer_book.exercises.track.files import address, files_in, number_of, wrapped
-from transformer_book.exercises.track.folder import Track
+from transformer_book.exercises.track.folder import COMMAND, Track
 from transformer_book.exercises.verdict import Result
 
 Say = Callable[[str], Any]
@@ -47,7 +48,7 @@ def opened(track: Track, exercise: Exercise) -> str:
 
 def finished(track: Track) -> str:
     """What to do at the end."""
-    command = f"python -m transformer_book exercise {shlex.quote(str(track.folder))} --train"
+    command = f"{COMMAND} {command_line(track.folder)} --train"
     return "\n".join(
         [
             "",

@@ -1,5 +1,6 @@
 """Translates sentences, one a line: `python translate.py < sentences.txt`."""
 
+import io
 import sys
 from pathlib import Path
 
@@ -9,10 +10,11 @@ from tokenizers import Tokenizer
 
 BOS, EOS, MOST_TOKENS = 1, 2, 200
 
+sys.stdout = io.TextIOWrapper(sys.stdout.buffer, "utf-8")  # whatever the terminal is
 folder = Path(__file__).parent
 tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
 encoder, step = (onnxruntime.InferenceSession(folder / f"{n}.onnx") for n in ("encoder", "step"))
-for sentence in sys.stdin.read().splitlines():
+for sentence in sys.stdin.buffer.read().decode().splitlines():
     src = np.array([tokenizer.encode(sentence).ids])
     keys, values, _ = encoder.run(None, {"src": src})
     fed = {"src": src, "source_keys": keys, "source_values": values}

@@ -95,7 +95,7 @@ def test_the_commands_run_one_after_the_other(pair: Path) -> None:
 
 def test_each_kind_of_command_is_there() -> None:
     kinds = [command[0] for command in commands()]
-    assert set(kinds) == {"train", "average", "evaluate", "translate", "pack"}
+    assert set(kinds) == {"check", "train", "average", "evaluate", "translate", "pack"}
     options = {word for command in commands() for word in command if word.startswith("--")}
     assert {"--resume", "--also"}.isdisjoint(options)
     assert {"--start", "--seed", "--keep", "--evaluate-on"} <= options

@@ -55,6 +55,7 @@ from transformer.tasks import (
     fetch_data,
     kind_of,
     splits_of_run,
+    translatable,
 )
 from transformer.text import unknown_words
 from transformer.training import why_ended
@@ -76,6 +77,9 @@ SAMPLING = {
     **{name: settings_of(sample)[name] for name in ("temperature", "top_k", "top_p")},
     "seed": settings_of(Translator.sample)["seed"],
 }
+# What `check` asks: which data, and how long their sentences may be.
+CHECKED = {name: setting for name, setting in DATA.items() if name != "data_path"}
+CHECKED |= {"max_len": MODEL["max_len"], "max_tokens": TRAINING["max_tokens"]}
 
 
 def _about_training() -> str:
@@ -169,6 +173,29 @@ def train(
     plain = not built.example.startswith("-") and "\\" not in built.example
     example = command_line(*(["echo"] if plain else ["printf", r"%s\n"]), built.example)
     say(f"Try it: {example} | {command_line(*COMMAND, 'translate', out)}")
+
+
+@app.command(no_args_is_help=True)
+@with_options(options(CHECKED, "Data"))
+def check(
+    data: Annotated[
+        Path | None,
+        typer.Argument(help=f"{DATA['data_path'].help}.", show_default=False),
+    ] = None,
+    task: Annotated[str, typer.Option(help=f"What would train: {', '.join(TASKS)}.")] = "text",
+    **given: Any,
+) -> None:
+    """Look at your data as `train` does before its first step, without training.
+
+    How many sentence pairs there are, which are dropped and why, how long they are, what of the
+    test text the model would train on. An error says why nothing could be trained.
+    """
+    chosen = from_command_line(task, {**given, "data_path": data})
+    check_data(task, chosen.data, needed=DATA)
+    built = kind_of(task).build(**chosen.data, model=chosen.model, training=chosen.training)
+    for line in built.about_data():
+        say(line)
+    built.evaluator()
 
 
 @app.command()
@@ -325,7 +352,10 @@ def _own_test_set(task: str, target: str) -> tuple[Splits, Judge]:
     sources, references = sources_and_references(target)
     asking = kind_of(task).asking
     text = ParallelText(asking(target, sources) if asking else sources, references[0])
-    return {f"own_{target}": text}, lambda _, outputs, __: score(outputs, *references)
+    of = dict(zip(text.source, zip(*references, strict=True), strict=True))
+    return {f"own_{target}": text}, lambda sentences, outputs, _: score(
+        outputs, *zip(*(of[sentence] for sentence in sentences), strict=True)
+    )
 
 
 def _score(
@@ -340,14 +370,22 @@ def _score(
     """Score the splits, keep the scores in the run folder, and say them."""
     if splits:
         read_scores(run)  # what could not be kept is not computed
-    for name, text in splits.items():
+    for name, every in splits.items():
+        text = translatable(every, translator.tokenizer, translator.model.config.max_len)
+        n_left_out = len(every) - len(text)
+        if not len(text):
+            yield f"{name}: all {n_left_out} sentences are too long for the model; none is scored"
+            continue
         outputs = translator.translate(
             text.source, beam_size=beam, length_penalty=length_penalty, max_tokens=max_tokens
         )
         scores = judge(text.source, outputs, text.target)
         name = score_name(name, beam, length_penalty)
-        keep_scores(run, name, scores.to_dict())
-        yield f"{name}: {scores}"
+        left_out = {"left_out": n_left_out} if n_left_out else {}
+        keep_scores(run, name, {**scores.to_dict(), **left_out})
+        yield f"{name}: {scores}" + (
+            f"; {n_left_out} too long for the model, left out" if n_left_out else ""
+        )
 
 
 def main() -> None:

@@ -1,18 +1,39 @@
 """Takes out of parallel text what teaches a model nothing, and says what and why."""
 
 import math
-from collections import Counter
+from typing import Any
 
 from transformer.data.parallel import ParallelText
+from transformer.text.normalization import normalize
 from transformer.text.scripts import CHARACTER, LETTER, LETTERS_A_WORD
 
 # Learning subwords takes the square of a word's length: of a megabyte without a space, days.
 LONGEST_WORD = 1000
 
 
+class Dropped(dict[str, int]):
+    """How many pairs were dropped, by the reason.
+
+    Attributes:
+        first: where the first of each reason stands.
+    """
+
+    def __init__(self) -> None:
+        self.first: dict[str, str] = {}
+
+    def add(self, reason: str, text: ParallelText, i: int) -> None:
+        """Count pair `i` of a text."""
+        self[reason] = self.get(reason, 0) + 1
+        self.first.setdefault(reason, text.line(i))
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """For a corpus's metadata, ready for JSON."""
+        return {"dropped": self, "first_dropped": self.first}
+
+
 def clean(
     text: ParallelText, *, max_words: int = 250, max_ratio: float = 4.0, slack: int = 5
-) -> tuple[ParallelText, dict[str, int]]:
+) -> tuple[ParallelText, Dropped]:
     """Drop pairs that are empty, too long, or too unequal to be translations of each other.
 
     With them go those that hold a word of more than `LONGEST_WORD` letters, at any setting.
@@ -34,21 +55,22 @@ def clean(
             f"max_words ({max_words}) and max_ratio ({max_ratio}) must be at least 1, "
             f"slack ({slack}) at least 0"
         )
-    dropped: Counter[str] = Counter()
-    kept: list[tuple[str, str]] = []
-    for pair in zip(text.source, text.target, strict=True):
+    dropped = Dropped()
+    kept: list[int] = []
+    for i, pair in enumerate(zip(text.source, text.target, strict=True)):
+        pair = (normalize(pair[0]), normalize(pair[1]))
         shorter, longer = sorted(map(n_words, pair))
         if not shorter:
-            dropped["a side is empty"] += 1
+            dropped.add("a side is empty", text, i)
         elif max(map(longest_word, pair)) > LONGEST_WORD:
-            dropped[f"a word has more than {LONGEST_WORD:,} letters"] += 1
+            dropped.add(f"a word has more than {LONGEST_WORD:,} letters", text, i)
         elif longer > max_words:
-            dropped[f"more than {max_words} words"] += 1
+            dropped.add(f"more than {max_words} words", text, i)
         elif longer > max_ratio * shorter and longer - shorter > slack:
-            dropped[f"one side more than {max_ratio:g} times as long"] += 1
+            dropped.add(f"one side more than {max_ratio:g} times as long", text, i)
         else:
-            kept.append(pair)
-    return ParallelText.of_pairs(kept), dict(dropped)
+            kept.append(i)
+    return text.only(kept), dropped
 
 
 def longest_word(text: str) -> int:

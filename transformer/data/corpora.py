@@ -1,5 +1,6 @@
 """Real text, divided for training and judging: IWSLT's talks, and text that you bring."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from transformer.data.iwslt import load_iwslt
 from transformer.data.parallel import DataError, ParallelText
 from transformer.data.plain import load_plain
 from transformer.data.sources import fetch_talks
+from transformer.text.normalization import normalize
 
 # What the literature calls the test set of IWSLT14 de-en: five sets in this order.
 IWSLT14_TEST = ("TED.dev2010", "TEDX.dev2012", "TED.tst2010", "TED.tst2011", "TED.tst2012")
@@ -78,12 +80,13 @@ def iwslt_corpus(
         text, metadata["training_text"] = talks.train, "the training file"
     else:
         others = [name for name in talks.sets if name not in tests]
-        text, metadata["training_text"] = _joined(talks.sets, others), " + ".join(others)
+        text = ParallelText.joined(talks.sets[name] for name in others)
+        metadata["training_text"] = " + ".join(others)
     every = VALID_EVERY
     # The literature's limits for German and English; other scripts count words otherwise.
     strict = campaign == "iwslt14" and talks.train is not None and {source, target} == {"de", "en"}
     kept, dropped = clean(text, max_words=175, max_ratio=1.5) if strict else clean(text)
-    metadata |= {"pairs": len(text), "metadata_lines": talks.metadata_lines, "dropped": dropped}
+    metadata |= {"pairs": len(text), "metadata_lines": talks.metadata_lines, **dropped.to_dict()}
     if len(kept) < FEW_PAIRS:
         every = VALID_EVERY_OF_FEW
     splits = {}
@@ -141,29 +144,66 @@ def _tests(
     campaign: str, sets: Mapping[str, ParallelText], names: Sequence[str]
 ) -> dict[str, ParallelText]:
     if tuple(names) == IWSLT14_TEST:
-        return {"test": _joined(sets, names)}
+        return {"test": ParallelText.joined(sets[name] for name in names)}
     return {name: sets[name] for name in names}
 
 
-def _joined(sets: Mapping[str, ParallelText], names: Sequence[str]) -> ParallelText:
-    sides = (
-        [line for name in names for line in getattr(sets[name], side)]
-        for side in ("source", "target")
-    )
-    return ParallelText(*sides)
-
-
 def hold_out(text: ParallelText, every: int) -> tuple[ParallelText, ParallelText]:
-    """Two texts: all pairs but every `every`-th, and those."""
-    both = list(zip(text.source, text.target, strict=True))
-    held_out = both[every - 1 :: every]
-    rest = [pair for i, pair in enumerate(both, 1) if i % every]
-    if not held_out:
+    """Two texts that share no sentence: all pairs but every `every`-th, and those.
+
+    With a pair go all that share a sentence with it (as `normalize` writes them), and all that
+    share one with these. Where that would hold out more than one pair in `every` so far, it trains,
+    and a later pair with fewer relatives comes in its place.
+
+    Raises:
+        DataError: there are too few pairs, or all hang together.
+    """
+    groups = connected(
+        [*zip(map(normalize, text.source), map(normalize, text.target), strict=True)]
+    )
+    group_of = {i: group for group in groups for i in group}
+    held_out: set[int] = set()
+    for n, i in enumerate(range(every - 1, len(text), every), 1):
+        if i not in held_out and len(held_out) + len(group_of[i]) <= n:
+            held_out.update(group_of[i])
+    if not held_out and len(text) >= every:  # all groups are large
+        held_out.update(sorted(groups, key=len)[0])
+    if len(held_out) in (0, len(text)):
         raise DataError(
-            f"{len(both)} sentence pairs are too few: of every {every}, one is kept to validate; "
-            "give a text of its own to validate with"
+            f"{len(text)} sentence pairs are too few: of every {every}, one is kept to validate, "
+            "with all that share a sentence with it; give a text of its own to validate with"
         )
-    return ParallelText.of_pairs(rest), ParallelText.of_pairs(held_out)
+    return text.only(i for i in range(len(text)) if i not in held_out), text.only(sorted(held_out))
+
+
+def connected(pairs: Sequence[tuple[str, str]]) -> list[list[int]]:
+    """The connected components of the graph whose nodes are sentences and whose edges are pairs.
+
+    Returns:
+        The pairs' indices, a list for each component, in the order of their first pairs.
+    """
+    parent: dict[tuple[int, str], tuple[int, str]] = {}
+
+    def root(node: tuple[int, str]) -> tuple[int, str]:
+        parent.setdefault(node, node)
+        while parent[node] != node:
+            parent[node] = node = parent[parent[node]]  # the way is halved as it is gone
+        return node
+
+    for source, target in pairs:
+        parent[root((0, source))] = root((1, target))
+    members: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
+    for i, (source, _) in enumerate(pairs):
+        members[root((0, source))].append(i)
+    return list(members.values())
+
+
+def overlaps(train: ParallelText, splits: Mapping[str, ParallelText]) -> dict[str, int]:
+    """How many sources of each split stand in the training text, as `normalize` writes both."""
+    known = set(map(normalize, train.source))
+    return {
+        name: sum(normalize(line) in known for line in text.source) for name, text in splits.items()
+    }
 
 
 def text_corpus(data_path: Path | str | None, *, source: str = "de", target: str = "en") -> Corpus:
@@ -183,7 +223,7 @@ def text_corpus(data_path: Path | str | None, *, source: str = "de", target: str
     if "valid" not in splits:
         kept, valid = hold_out(kept, max(20, len(kept) // 1000))
         splits = {"valid": valid, **splits}
-    metadata = {"source": source, "target": target, "pairs": len(whole), "dropped": dropped}
+    metadata = {"source": source, "target": target, "pairs": len(whole), **dropped.to_dict()}
     return Corpus(kept, splits, {**metadata, "train_pairs": len(kept)})
 
 
@@ -201,10 +241,13 @@ def with_more(corpus: Corpus, data_path: Path | str) -> Corpus:
     texts = load_plain(data_path, **languages)
     if "train" not in texts:
         raise DataError(f"{data_path} holds no training text, only {', '.join(texts)}")
-    more, dropped = clean(texts["train"])
-    sides = ([*getattr(corpus.train, side), *getattr(more, side)] for side in languages)
-    also = {"name": Path(data_path).name, "pairs": len(more), "dropped": dropped}
-    return replace(corpus, train=ParallelText(*sides), metadata={**corpus.metadata, "also": also})
+    text, name = texts["train"], Path(data_path).name
+    if Path(data_path).is_dir():  # else train.de is that of the corpus itself
+        text = replace(text, origins=[(f"{name}/{file}", line) for file, line in text.origins])
+    more, dropped = clean(text)
+    also = {"name": name, "pairs": len(more), **dropped.to_dict()}
+    train = ParallelText.joined([corpus.train, more])
+    return replace(corpus, train=train, metadata={**corpus.metadata, "also": also})
 
 
 def text_splits(
@@ -225,8 +268,11 @@ def text_splits(
 
 def _judged(texts: Mapping[str, ParallelText]) -> dict[str, ParallelText]:
     """Without the pairs that have an empty side: those can be neither translated nor compared."""
-    both = {name: zip(text.source, text.target, strict=True) for name, text in texts.items()}
     return {
-        name: ParallelText.of_pairs(pair for pair in pairs if all(map(str.strip, pair)))
-        for name, pairs in both.items()
+        name: text.only(
+            i
+            for i, pair in enumerate(zip(text.source, text.target, strict=True))
+            if all(map(str.strip, pair))
+        )
+        for name, text in texts.items()
     }

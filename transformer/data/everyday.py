@@ -6,14 +6,13 @@ divided between training and testing, a model has read the answers; so families 
 
 import random
 import re
-from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from transformer.data.archives import read_files
 from transformer.data.cleaning import clean
-from transformer.data.corpora import Corpus
+from transformer.data.corpora import Corpus, connected
 from transformer.data.download import cache_folder, fetch
 from transformer.data.limits import Budget, DataError, inside
 from transformer.data.parallel import ParallelText, lines_of, read_lines
@@ -45,10 +44,11 @@ SEED = 0
 
 @dataclass(frozen=True)
 class Rows:
-    """What the files hold: German, English, and where each pair came from, line by line."""
+    """What the files hold: German, English, where each pair came from, and its file and line."""
 
     pairs: list[tuple[str, str]]
     origins: list[str]
+    lines: list[tuple[str, int]] = field(default_factory=list, compare=False)
 
 
 def direction(target: str) -> str:
@@ -73,26 +73,8 @@ def folded(sentence: str) -> str:
 
 
 def families(pairs: Sequence[tuple[str, str]]) -> list[list[int]]:
-    """The connected components of the graph whose nodes are sentences and whose edges are pairs.
-
-    Returns:
-        The pairs' indices, a list for each component, in the order of their first pairs.
-    """
-    parent: dict[Hashable, Hashable] = {}
-
-    def root(node: Hashable) -> Hashable:
-        parent.setdefault(node, node)
-        while parent[node] != node:
-            parent[node] = node = parent[parent[node]]  # the way is halved as it is gone
-        return node
-
-    ends = [(("de", folded(german)), ("en", folded(english))) for german, english in pairs]
-    for german, english in ends:
-        parent[root(german)] = root(english)
-    members: defaultdict[Hashable, list[int]] = defaultdict(list)
-    for i, (german, _) in enumerate(ends):
-        members[root(german)].append(i)
-    return list(members.values())
+    """The pairs' indices by family: `connected` for what is the same when `folded`."""
+    return connected([(folded(german), folded(english)) for german, english in pairs])
 
 
 def divided(
@@ -154,7 +136,7 @@ def read_everyday(data_path: Path | str) -> Rows:
         DataError: there is no such file, one is damaged, a line has too few columns, or of two
             files that belong together one is missing or shorter.
     """
-    rows: dict[tuple[str, str], str] = {}
+    rows: dict[tuple[str, str], tuple[str, tuple[str, int]]] = {}
     files = dict(_files(Path(data_path)))
     for name, lines in files.items():
         if name in OPUS.values():
@@ -172,7 +154,8 @@ def read_everyday(data_path: Path | str) -> Rows:
             found = dict(zip(columns, read, strict=False))
             origin = found.get(ORIGIN, TATOEBA[0])
             if origin.startswith(FREE):
-                rows.setdefault((found["German"].strip(), found["English"].strip()), origin)
+                pair = (found["German"].strip(), found["English"].strip())
+                rows.setdefault(pair, (origin, (name, number)))
     if not files.keys().isdisjoint(OPUS.values()):
         german, english = (files.get(OPUS[language], []) for language in LANGUAGES)
         if len(german) != len(english):
@@ -180,14 +163,15 @@ def read_everyday(data_path: Path | str) -> Rows:
                 f"{OPUS['de']} has {len(german):,} lines and {OPUS['en']} {len(english):,} in "
                 f"{data_path}; they belong together, so unpack both of one archive"
             )
-        for sides in zip(german, english, strict=True):
-            rows.setdefault((sides[0].strip(), sides[1].strip()), TATOEBA[1])
+        for number, sides in enumerate(zip(german, english, strict=True), 1):
+            pair = (sides[0].strip(), sides[1].strip())
+            rows.setdefault(pair, (TATOEBA[1], (OPUS["de"], number)))
     if not rows:
         raise DataError(
             f"{data_path} holds no .tsv file with pairs from {', '.join(FREE)}, no {MANYTHINGS} of "
             f"ManyThings.org and no {OPUS['de']} of OPUS"
         )
-    return Rows(list(rows), list(rows.values()))
+    return Rows(list(rows), *map(list, zip(*rows.values(), strict=True)))
 
 
 def _files(data_path: Path) -> Iterator[tuple[str, list[str]]]:
@@ -216,28 +200,26 @@ def everyday_corpus(
         DataError: see `fetch_everyday`, `read_everyday` and `divided`.
     """
     read = read_everyday(fetch_everyday() if data_path is None else data_path)
-    kept, dropped = clean(ParallelText.of_pairs(read.pairs), max_words=60)
-    origins = dict(zip(read.pairs, read.origins, strict=True))
+    german, english = [list(side) for side in zip(*read.pairs, strict=True)]
+    kept, dropped = clean(ParallelText(german, english, read.lines), max_words=60)
     pairs = list(zip(kept.source, kept.target, strict=True))
+    origins = dict(zip(read.pairs, read.origins, strict=True))
     rows = Rows(pairs, [origins[pair] for pair in pairs])
-    train, *held_out = ([pairs[i] for i in part] for part in divided(rows, n_valid, n_test))
-    both = [ask_both(part) for part in held_out]
+    parts = divided(rows, n_valid, n_test)
+    train, *both = (ask_both([pairs[i] for i in part]) for part in parts)
     splits = {
         f"{name}.{way}": text
         for name, texts in zip(("valid", "test"), both, strict=True)
         for way, text in texts.items()
     }
-    towards = ask_both(train)
-    text = ParallelText(
-        [source for part in towards.values() for source in part.source],
-        [target for part in towards.values() for target in part.target],
-    )
+    lines = [kept.origins[i] for i in parts[0]]
+    text = ParallelText.joined(replace(way, origins=lines) for way in train.values())
     metadata = {
         "source": "de and en",
         "target": "en and de",
         "pairs": len(read.pairs),
-        "dropped": dropped,
-        "train_pairs": len(train),
+        **dropped.to_dict(),
+        "train_pairs": len(parts[0]),
     }
     return Corpus(text, splits, metadata)
 

@@ -104,7 +104,7 @@ def _tagged(source: tuple[str, str], target: tuple[str, str]) -> tuple[ParallelT
     texts, n_lines = [], 0
     for _, text in (source, target):
         lines = text.removesuffix("\n").split("\n")
-        texts.append([line.strip() for line in lines if not TAG.match(line)])
+        texts.append([(n, line.strip()) for n, line in enumerate(lines, 1) if not TAG.match(line)])
         n_lines += len(lines)
     # Releases differ in what they tell about a talk on which side; its sentences must be as many.
     if len(texts[0]) != len(texts[1]):
@@ -112,7 +112,9 @@ def _tagged(source: tuple[str, str], target: tuple[str, str]) -> tuple[ParallelT
             f"{source[0]} has {len(texts[0]):,} lines of text and {target[0]} {len(texts[1]):,}; "
             "they must be translations line by line: fetch both again from the same place"
         )
-    return ParallelText(*texts), n_lines - 2 * len(texts[0])
+    sides = [[line for _, line in numbered] for numbered in texts]
+    origins = [(source[0], n) for n, _ in texts[0]]
+    return ParallelText(sides[0], sides[1], origins), n_lines - 2 * len(texts[0])
 
 
 def _mteval(source: tuple[str, str], target: tuple[str, str]) -> ParallelText:
@@ -124,20 +126,25 @@ def _mteval(source: tuple[str, str], target: tuple[str, str]) -> ParallelText:
             f"segment {number} of document {document} stands in only one of {source[0]} and "
             f"{target[0]}: they do not belong together"
         )
-    return ParallelText(list(sides[0].values()), [sides[1][key] for key in sides[0]])
+    return ParallelText(
+        [segment for segment, _ in sides[0].values()],
+        [sides[1][key][0] for key in sides[0]],
+        [(source[0], line) for _, line in sides[0].values()],
+    )
 
 
-def _segments(name: str, text: str) -> dict[tuple[str, str], str]:
+def _segments(name: str, text: str) -> dict[tuple[str, str], tuple[str, int]]:
+    """Each segment and its line, by document and number."""
     if text.count("&") > MOST_REFERENCES:
         raise DataError(f"{name} holds more than {MOST_REFERENCES:,} &; it is no text")
-    segments: dict[tuple[str, str], str] = {}
-    for document, number, segment in _numbered(text):
+    segments: dict[tuple[str, str], tuple[str, int]] = {}
+    for document, number, segment, line in _numbered(text):
         if len(segment) > LONGEST_SEGMENT:
             raise DataError(
                 f"segment {number[:40]} of {name} has more than {LONGEST_SEGMENT:,} letters"
             )
         try:
-            segments[document, number] = unescape(" ".join(segment.split()))
+            segments[document, number] = unescape(" ".join(segment.split())), line
         except ValueError as error:  # a number of thousands of digits
             raise DataError(f"segment {number[:40]} of {name} has no such character") from error
     if not segments:
@@ -145,11 +152,12 @@ def _segments(name: str, text: str) -> dict[tuple[str, str], str]:
     return segments
 
 
-def _numbered(text: str) -> Iterator[tuple[str, str, str]]:
-    """Document, number and content of each whole segment in each whole document."""
-    document, number, start = None, None, 0
-    lines: list[tuple[str, str, str]] = []
+def _numbered(text: str) -> Iterator[tuple[str, str, str, int]]:
+    """Document, number, content and line of each whole segment in each whole document."""
+    document, number, start, line, counted = None, None, 0, 1, 0
+    lines: list[tuple[str, str, str, int]] = []
     for tag in MTEVAL_TAG.finditer(text):
+        line, counted = line + text.count("\n", counted, tag.start()), tag.start()
         kind, ends = tag["kind"].lower(), bool(tag["end"])
         if kind == "doc" and not ends:
             document, number, lines = _named(kind, tag["attributes"]), None, []
@@ -159,7 +167,7 @@ def _numbered(text: str) -> Iterator[tuple[str, str, str]]:
         elif not ends:
             number, start = _named(kind, tag["attributes"]), tag.end()
         elif document is not None and number is not None:
-            lines.append((document, number, text[start : tag.start()]))
+            lines.append((document, number, text[start : tag.start()], line))
             number = None
 
 

@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from transformer.data.limits import (
@@ -21,6 +21,10 @@ __all__ = ["DataError", "ParallelText", "decode", "lines_of", "read_lines", "rea
 class ParallelText:
     """As many source as target sentences; sentence i of the one translates sentence i of the other.
 
+    Attributes:
+        source, target: the sentences.
+        origins: of each pair the name of its file and its line there; empty where it has none.
+
     Raises:
         DataError: the two sides have different lengths.
         ValueError: a side is one string, or holds something else than strings.
@@ -28,6 +32,7 @@ class ParallelText:
 
     source: Sequence[str]
     target: Sequence[str]
+    origins: Sequence[tuple[str, int]] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for side in ("source", "target"):
@@ -47,6 +52,30 @@ class ParallelText:
         pairs = list(pairs)
         return cls([source for source, _ in pairs], [target for _, target in pairs])
 
+    @classmethod
+    def joined(cls, texts: Iterable["ParallelText"]) -> "ParallelText":
+        """One text after the other; with origins where all have them."""
+        texts = list(texts)
+        sides = (
+            [line for text in texts for line in text.source],
+            [line for text in texts for line in text.target],
+        )
+        origins = [origin for text in texts for origin in text.origins]
+        return cls(*sides, origins if len(origins) == len(sides[0]) else ())
+
+    def only(self, indices: Iterable[int]) -> "ParallelText":
+        """The pairs with these indices, in this order."""
+        indices = list(indices)
+        source, target = ([side[i] for i in indices] for side in (self.source, self.target))
+        return ParallelText(source, target, [self.origins[i] for i in indices if self.origins])
+
+    def line(self, i: int) -> str:
+        """Where a pair stands: "line 101 of train.de"; without origins, "sentence pair 101"."""
+        if not self.origins:
+            return f"sentence pair {i + 1:,}"
+        name, number = self.origins[i]
+        return f"line {number:,} of {name}"
+
 
 def read_parallel(source: Path, target: Path, budget: Budget | None = None) -> ParallelText:
     """Read two files (plain or .gz) with one sentence a line.
@@ -60,7 +89,7 @@ def read_parallel(source: Path, target: Path, budget: Budget | None = None) -> P
             f"{source} has {len(sides[0]):,} lines and {target} has {len(sides[1]):,}; they must "
             "be translations line by line: fetch both again from the same place"
         )
-    return ParallelText(*sides)
+    return ParallelText(*sides, [(source.name, n) for n in range(1, len(sides[0]) + 1)])
 
 
 def read_lines(path: Path, budget: Budget | None = None) -> list[str]:

@@ -62,7 +62,11 @@ def read_tsv(path: Path, budget: Budget | None = None) -> ParallelText:
             raise DataError(
                 f"line {number:,} of {path} holds no tab; each line must be source, tab, target"
             )
-    text = ParallelText([row[0].strip() for row in rows], [row[1].strip() for row in rows])
+    text = ParallelText(
+        [row[0].strip() for row in rows],
+        [row[1].strip() for row in rows],
+        [(path.name, number) for number in range(1, len(rows) + 1)],
+    )
     return _filled(text, str(path))
 
 

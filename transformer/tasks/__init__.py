@@ -24,6 +24,7 @@ from transformer.tasks.task import (
     TaskKind,
     build_task,
     chosen_split,
+    translatable,
 )
 from transformer.tasks.toy_german import TOY_PAIRS, toy_german_splits, toy_german_task
 
@@ -55,6 +56,7 @@ __all__ = [
     "text_task",
     "toy_german_splits",
     "toy_german_task",
+    "translatable",
 ]
 
 

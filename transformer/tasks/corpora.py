@@ -8,13 +8,13 @@ from transformer.data.corpora import (
     Corpus,
     iwslt_corpus,
     iwslt_splits,
+    overlaps,
     text_corpus,
     text_splits,
     with_more,
 )
 from transformer.data.sources import fetch_talks
-from transformer.tasks.task import Recipe, Settings, Task, TaskKind, build_task
-from transformer.text import BPETokenizer
+from transformer.tasks.task import Recipe, Settings, Task, TaskKind, build_task, learn_subwords
 
 # Recipes, chosen by how much there is to learn from; the chapter "Your own translator" has their
 # reasons. Large: fairseq's for IWSLT14, its rate of 5e-4 after 4,000 steps written as a factor.
@@ -37,15 +37,17 @@ def _corpus_task(
     name: str, corpus: Corpus, vocab_size: int | None, small: Recipe, large: Recipe
 ) -> Task:
     recipe = small if corpus.is_small else large
-    texts = [*corpus.train.source, *corpus.train.target]
-    tokenizer = BPETokenizer.train(texts, vocab_size or recipe.vocab_size)
+    tokenizer, counts = learn_subwords(corpus.train, vocab_size or recipe.vocab_size)
+    train = corpus.train
+    counts["copies"] = len(train) - len(set(zip(train.source, train.target, strict=True)))
+    in_training = overlaps(train, corpus.splits)
     return build_task(
         name,
         tokenizer,
         corpus.train,
         corpus.splits,
         recipe,
-        metadata={**corpus.metadata, "vocab_size": tokenizer.vocab_size},
+        metadata={**corpus.metadata, **counts, "in_training": in_training},
     )
 
 

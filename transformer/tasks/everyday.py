@@ -6,8 +6,15 @@ from typing import Any
 
 from transformer.data.everyday import asking_for, everyday_corpus, fetch_everyday
 from transformer.data.limits import DataError
-from transformer.tasks.task import Recipe, Settings, Splits, Task, TaskKind, build_task
-from transformer.text import BPETokenizer
+from transformer.tasks.task import (
+    Recipe,
+    Settings,
+    Splits,
+    Task,
+    TaskKind,
+    build_task,
+    learn_subwords,
+)
 
 # The rate climbs to 1e-3 in 2,000 steps, and falls to 0 over the last half. Small batches: of a
 # processor's hours they make twice as many steps as batches of 2,048 tokens.
@@ -37,14 +44,14 @@ def everyday_task(
     """
     recipe = RECIPE.overridden(model, training)
     corpus = everyday_corpus(data_path)
-    tokenizer = BPETokenizer.train([*corpus.train.source, *corpus.train.target], vocab_size)
+    tokenizer, counts = learn_subwords(corpus.train, vocab_size)
     return build_task(
         "everyday",
         tokenizer,
         corpus.train,
         corpus.splits,
         recipe,
-        metadata={**corpus.metadata, "vocab_size": tokenizer.vocab_size},
+        metadata={**corpus.metadata, **counts},
     )
 
 

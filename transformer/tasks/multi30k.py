@@ -4,9 +4,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from transformer.data.corpora import overlaps
 from transformer.data.multi30k import fetch_multi30k, load_multi30k
-from transformer.tasks.task import Recipe, Settings, Splits, Task, TaskKind, build_task
-from transformer.text import BPETokenizer
+from transformer.tasks.task import (
+    Recipe,
+    Settings,
+    Splits,
+    Task,
+    TaskKind,
+    build_task,
+    learn_subwords,
+)
 
 RECIPE = Recipe(
     vocab_size=6000,
@@ -36,14 +44,15 @@ def multi30k_task(
     """
     recipe = RECIPE.overridden(model, training)
     corpus = load_multi30k(data_path, source=source, target=target)
-    tokenizer = BPETokenizer.train([*corpus.train.source, *corpus.train.target], vocab_size)
+    tokenizer, counts = learn_subwords(corpus.train, vocab_size)
+    about = {"source": source, "target": target, "train_pairs": len(corpus.train)}
     return build_task(
         "multi30k",
         tokenizer,
         corpus.train,
         corpus.splits,
         recipe,
-        metadata={"source": source, "target": target, "train_pairs": len(corpus.train)},
+        metadata={**about, **counts, "in_training": overlaps(corpus.train, corpus.splits)},
     )
 
 

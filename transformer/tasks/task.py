@@ -14,8 +14,8 @@ from transformer.data.parallel import ParallelText
 from transformer.evaluation import score
 from transformer.model import Transformer
 from transformer.tasks.start import Start
-from transformer.text import Tokenizer
-from transformer.text.batching import TokenPair, TokenPairs, token_batches
+from transformer.text import BPETokenizer, Tokenizer
+from transformer.text.batching import Lengths, TokenPair, TokenPairs, token_batches
 from transformer.training import TrainingConfig, validation_loss
 from transformer.translation import Translator
 from transformer.weights import parameter_shapes
@@ -94,13 +94,39 @@ class Task:
         data = self.metadata
         if "training_text" in data:
             yield f"Trains on {data['training_text']}; tests on {', '.join(data['test_sets'])}"
-        if "pairs" in data:
-            dropped = data["dropped"]
-            reasons = "; ".join(f"{count:,} where {why}" for why, count in dropped.items())
-            yield (
-                f"{data['pairs']:,} pairs, {sum(dropped.values()):,} of them dropped"
-                f"{': ' + reasons if reasons else ''}; {data['train_pairs']:,} train"
+        if "dropped" in data:
+            held_out = data["pairs"] - sum(data["dropped"].values()) - data["train_pairs"]
+            yield _about_pairs(data, data["pairs"], data["train_pairs"]) + (
+                f", {held_out:,} held out" if held_out else ""
             )
+        if also := data.get("also"):
+            n_read = also["pairs"] + sum(also["dropped"].values())
+            yield f"Also from {also['name']}: {_about_pairs(also, n_read, also['pairs'])}"
+        if too_long := data.get("too_long"):
+            yield (
+                f"{too_long['pairs']:,} more dropped, too long for the model or a batch (first: "
+                f"{too_long['first']}); {len(self.pairs):,} train"
+            )
+        if copies := data.get("copies"):
+            yield f"{copies:,} pairs of the training text repeat another"
+        longest = data.get("longest") or int(Lengths.of(self.pairs).longer.max())
+        yield (
+            f"The longest has {longest:,} tokens with its mark; the model takes "
+            f"{self.config.max_len:,} (max_len), a batch {self.training.max_tokens:,} (max_tokens)"
+        )
+        if "letters" in data:
+            yield (
+                f"{data['letters']:,} different characters; {data['subwords_asked']:,} subwords "
+                f"asked for, {data['vocab_size']:,} made"
+            )
+        for name, text in self.splits.items():
+            if n := data.get("in_training", {}).get(name):
+                yield f"{n:,} of {len(text):,} sentences of {name} stand in the training text"
+            if n := len(text) - len(translatable(text, self.tokenizer, self.config.max_len)):
+                yield f"{n:,} of {len(text):,} sentences of {name} are too long, and not scored"
+        if "source" in data and self.judge is as_translations:
+            references = next(iter(self.splits.values())).target[:100]
+            yield f"Scored by BLEU, {score(references, references).signature}"
 
     def build_model(self) -> Transformer:
         """A fresh model, its weights drawn with the training's seed, or taken from the start.
@@ -121,19 +147,28 @@ class Task:
         """For the trainer: scores on the first sentences of a split (the first one if None).
 
         What the task's judge says of the outputs, and loss and perplexity of the references: those
-        of them that are short enough for the model.
+        of them that are short enough for the model. "left_out" counts sources that are not.
+
+        Raises:
+            ValueError: there is no such split, or no pair in it that is short enough.
         """
         split = split or next(iter(self.splits))
         text = chosen_split(self.splits, split)
-        sources, references = text.source[:n_sentences], text.target[:n_sentences]
-        every = encode(self.tokenizer, ParallelText(sources, references))
-        pairs = [pair for pair in every if max(map(len, pair)) < self.config.max_len]
+        every = text.only(range(min(n_sentences, len(text))))
+        text = translatable(every, self.tokenizer, max_len := self.config.max_len)
+        sources, references = text.source, text.target
+        encoded = [*encode(self.tokenizer, every)]
+        pairs = [pair for pair in encoded if max(map(len, pair)) < max_len]
+        if not pairs:
+            Lengths.of(encoded).require(f"no pair of {split} fits; the longest", max_len=max_len)
+            raise ValueError(f"there are no pairs in {split} to evaluate on")
+        left_out = {"left_out": len(every) - len(text)} if len(text) < len(every) else {}
 
         def evaluate(model: Transformer) -> dict[str, Any]:
             outputs = Translator(model, self.tokenizer).translate(sources)
             scores = self.judge(sources, outputs, references)
             loss = validation_loss(model, pairs, smoothing=self.training.label_smoothing)
-            return {"split": split, **scores.to_dict(), **loss}
+            return {"split": split, **scores.to_dict(), **left_out, **loss}
 
         return evaluate
 
@@ -240,17 +275,72 @@ def build_task(
     metadata: dict[str, Any] | None = None,
     judge: Judge = as_translations,
 ) -> Task:
-    """A task, its training pairs encoded where they are text."""
+    """A task, its training pairs encoded where they are text.
+
+    Of a text from files, pairs that are too long for the model or for a batch are left out.
+
+    Raises:
+        ValueError: none is left, or the pairs come from no file.
+    """
+    config = TransformerConfig.tiny(src_vocab_size=tokenizer.vocab_size, **recipe.model)
+    settings = _chosen(recipe.training, {})
+    max_tokens = settings.get("max_tokens", TrainingConfig.max_tokens)
+    limits = {"max_len": config.max_len, "max_tokens": max_tokens}
+    text = train if isinstance(train, ParallelText) else ParallelText([], [])
     pairs = TokenPairs.of(encode(tokenizer, train) if isinstance(train, ParallelText) else train)
+    lengths = Lengths.of(pairs)
+    long = lengths.longer > min(limits.values())
+    if long.all() or not text.origins:
+        lengths.require("the longest sentence to train on", **limits)
+    elif long.any():
+        pairs = TokenPairs(pairs[int(i)] for i in (~long).nonzero()[0])
+        too_long = {"pairs": int(long.sum()), "first": text.line(int(long.argmax()))}
+        longest = int(lengths.longer.max())
+        metadata = {**(metadata or {}), "longest": longest, "too_long": too_long}
     return Task(
         name=name,
         tokenizer=tokenizer,
         pairs=pairs,
         splits=splits,
-        config=TransformerConfig.tiny(src_vocab_size=tokenizer.vocab_size, **recipe.model),
-        training=_training_config(pairs, _chosen(recipe.training, {})),
+        config=config,
+        training=_training_config(pairs, settings),
         metadata=metadata or {},
         judge=judge,
+    )
+
+
+def learn_subwords(text: ParallelText, vocab_size: int) -> tuple[BPETokenizer, dict[str, int]]:
+    """One tokenizer for both sides, and for the metadata how many subwords and characters it met.
+
+    Raises:
+        ValueError: see `BPETokenizer.train`.
+    """
+    lines = [*text.source, *text.target]
+    tokenizer = BPETokenizer.train(lines, vocab_size)
+    counts = {"subwords_asked": vocab_size, "letters": len(set().union(*lines))}
+    return tokenizer, {"vocab_size": tokenizer.vocab_size, **counts}
+
+
+def translatable(text: ParallelText, tokenizer: Tokenizer, max_len: int) -> ParallelText:
+    """The pairs whose source, with its end mark, a model of this `max_len` takes."""
+    # A letter is at most 12 tokens: three letters once normalised, in four bytes each.
+    return text.only(
+        i
+        for i, line in enumerate(text.source)
+        if 12 * len(line) + 2 < max_len or len(tokenizer.encode(line)) < max_len
+    )
+
+
+def _about_pairs(data: Settings, n_read: int, n_kept: int) -> str:
+    """How many pairs were read, dropped and kept, and where the first of each reason stands."""
+    dropped = data["dropped"].items()
+    why = "; ".join(
+        f"{n:,} where {why} (first: {data['first_dropped'][why]})" for why, n in dropped
+    )
+    n_dropped = sum(data["dropped"].values())
+    return (
+        f"{n_read:,} pairs, {n_dropped:,} of them dropped{': ' if why else ''}{why}; "
+        f"{n_kept:,} train"
     )
 
 

@@ -16,6 +16,8 @@ from torch import Tensor
 Integers = NDArray[np.integer]
 TokenPair = tuple[Sequence[int] | Integers, Sequence[int] | Integers]
 
+LIMITS = {"max_len": "the model takes", "max_tokens": "a batch may hold"}
+
 
 @dataclass(frozen=True)
 class Lengths:
@@ -42,6 +44,17 @@ class Lengths:
 
     def __len__(self) -> int:
         return len(self.longer)
+
+    def require(self, name: str = "", **limits: int) -> None:
+        """Raises ValueError where one is longer than a limit, with the number that would do."""
+        longest = int(self.longer.max(initial=0))
+        if small := [limit for limit, most in limits.items() if longest > most]:
+            more = " and ".join(f"more than {LIMITS[limit]} ({limits[limit]})" for limit in small)
+            options = " and ".join(f"{limit} (--{limit.replace('_', '-')})" for limit in small)
+            raise ValueError(
+                f"{name or f'sentence pair {self.longer.argmax()}'} has {longest} tokens, {more}; "
+                f"raise {options} to at least {longest}, which counts its mark, or drop it"
+            )
 
 
 class TokenTable:
@@ -191,12 +204,7 @@ def token_batches(
         ValueError: a sentence does not fit into `max_tokens` at all.
     """
     lengths = pairs if isinstance(pairs, Lengths) else Lengths.of(pairs)
-    if len(lengths) and lengths.longer.max() > max_tokens:
-        worst = int(lengths.longer.argmax())
-        raise ValueError(
-            f"sentence pair {worst} has {lengths.longer[worst]} tokens, more than a batch may hold "
-            f"({max_tokens}); raise max_tokens or drop long sentences"
-        )
+    lengths.require(max_tokens=max_tokens)
     order = list(range(len(lengths)))
     if seed is None:
         by_length = _by_the_longer_side(np.array(order, int), lengths)

@@ -13,6 +13,7 @@ import torch
 
 from transformer.text.batching import (
     Batch,
+    Lengths,
     TokenPair,
     TokenPairs,
     TokenTable,
@@ -109,6 +110,17 @@ class BatchLoader:
         bos_id, eos_id, pad_id = (self.marks[name] for name in ("bos_id", "eos_id", "pad_id"))
         require_known(self.pairs.src, "source", src_vocab_size, eos_id, pad_id)
         require_known(self.pairs.tgt, "target", tgt_vocab_size, bos_id, eos_id, pad_id)
+
+    def require_lengths(self, max_len: int) -> None:
+        """Hold the sentences against the model and the batch, before the first step.
+
+        Raises:
+            ValueError: one is too long.
+        """
+        lengths = Lengths.of(self.pairs)
+        lengths.require(max_len=max_len, max_tokens=self.config.max_tokens)
+        if -(-int(lengths.longer.max()) // self.multiple) * self.multiple > max_len:
+            self.multiple = 1  # else padding would be longer than the model takes
 
     def state_dict(self) -> dict[str, Any]:
         """How far it has read, and in what."""

@@ -60,7 +60,8 @@ class Trainer:
         compiled: whether torch.compile is used, likewise.
 
     Raises:
-        ValueError: a token id of the pairs is none of the model's.
+        ValueError: a token id of the pairs is none of the model's, or a sentence is too long for
+            the model or for a batch.
         NotEnoughMemoryError: the device's memory does not hold the model, or a batch.
         TrainingError: the loss is not finite any more.
         FileError: a checkpoint cannot be written.
@@ -97,6 +98,7 @@ class Trainer:
             pairs, config, self.marks, self.workers, self.device, compiled=self.compiled
         )
         self.loader.require_vocabulary(model.config.src_vocab_size, model.config.tgt_vocab_size)
+        self.loader.require_lengths(model.config.max_len)
         with memory_for_model(self.device):
             self.model = model.to(self.device)
         self.run_dir = Path(run_dir) if run_dir is not None else None

@@ -436,6 +436,42 @@ def test_text_of_ones_own_trains_and_is_scored(tmp_path) -> None:
     assert "valid: BLEU" in scored.stdout
 
 
+def test_check_says_what_training_would_stumble_over_and_writes_nothing(tmp_path) -> None:
+    own, also, long = tmp_path / "own", tmp_path / "also.tsv", "zu lang " * 60
+    own.mkdir()
+    pairs = [f"un {i}\tone {i}\n" for i in range(60)]
+    (own / "train.tsv").write_text("".join([*pairs[:40], f"{long}\t{long}\n", "\tnothing\n"]))
+    (own / "test.tsv").write_text("".join([*pairs[50:], f"wieder {long}\tone\n"]))
+    also.write_text("".join(pairs[55:]))
+    settings = [str(own), "--also", str(also), "--vocab-size", "300", "--max-len", "50"]
+    before = sorted(tmp_path.rglob("*"))
+    done = run("check", *settings)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(tmp_path.rglob("*")) == before
+    for line in (
+        "42 pairs, 1 of them dropped: 1 where a side is empty (first: line 42 of train.tsv); 39 tr",
+        "Also from also.tsv: 5 pairs, 0 of them dropped; 5 train",
+        "1 more dropped, too long for the model or a batch (first: line 41 of train.tsv); 43 train",
+        "(max_len), a batch 1,024 (max_tokens)",
+        "300 subwords asked for, ",
+        "5 of 11 sentences of test stand in the training text",
+        "1 of 11 sentences of test are too long, and not scored",
+        "Scored by BLEU, nrefs:1|case:mixed",
+    ):
+        assert line in done.stdout
+    out = ["--out", str(tmp_path / "run"), "--steps", "2", *TINY]
+    trained = run("train", "text", "--data", *settings, *out)
+    assert trained.returncode == 0, trained.stderr
+    assert trained.stdout.startswith(done.stdout)
+    scored = run("evaluate", str(tmp_path / "run"), "--data", str(own))
+    scores = json.loads((tmp_path / "run/scores.json").read_text())
+    assert scores["test"]["left_out"] == 1 and "left_out" not in scores["valid"]
+    for output in (trained.stdout, scored.stdout):
+        assert "; 1 too long for the model, left out\n" in output
+    refused = run("check", str(own), "--vocab-size", "300", "--max-len", "2")
+    assert refused.returncode == 1 and "raise max_len (--max-len) to at least" in refused.stderr
+
+
 def test_fetch_tells_what_it_cannot_get(tmp_path) -> None:
     done = run("fetch", "wmt14", "--to", str(tmp_path))
     assert done.returncode == 1

@@ -1,6 +1,10 @@
 """Real corpora, divided: what trains, what judges, and that nothing is in both."""
 
+import gzip
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.helpers.releases import folder_of, mteval, release, tar_of, zip_of
 from transformer.data.corpora import (
@@ -8,6 +12,7 @@ from transformer.data.corpora import (
     hold_out,
     iwslt_corpus,
     iwslt_splits,
+    overlaps,
     text_corpus,
     text_splits,
     with_more,
@@ -235,3 +240,78 @@ def test_other_text_trains_too_and_judges_nothing(tmp_path):
     (more / "train.en").unlink()
     with pytest.raises(DataError, match="holds no training text, only valid"):
         with_more(alone, more)
+
+
+# What a text repeats.
+
+
+def check_held_out_once(text, every):
+    rest, held = hold_out(text, every)
+    for side in ("source", "target"):
+        sides = [{" ".join(line.split()) for line in getattr(part, side)} for part in (rest, held)]
+        assert sides[0].isdisjoint(sides[1])
+    assert sorted(lines(rest) + lines(held)) == sorted(lines(text))
+    assert min(len(rest), len(held)) > 0
+    return rest, held
+
+
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("copies", [2, 3, 10])
+def test_copies_are_held_out_together_and_no_more_than_asked_for(copies, together):
+    numbers = [i // copies for i in range(600)] if together else [*range(600 // copies)] * copies
+    text = ParallelText([f"a {i}" for i in numbers], [f"b {i}" for i in numbers])
+    _, held = check_held_out_once(text, 20)
+    assert len(held) == 30
+
+
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), min_size=5, max_size=60))
+def test_no_held_out_sentence_stands_in_the_training_text(numbers):
+    # Two blanks look like one.
+    pairs = [(f"a{'  ' if i % 3 else ' '}{s}", f"b {t}") for i, (s, t) in enumerate(numbers)]
+    text = ParallelText.of_pairs(pairs)
+    try:
+        check_held_out_once(text, 5)
+    except DataError as error:
+        assert "share a sentence" in str(error)
+
+
+def test_test_sentences_that_were_trained_on_are_counted_and_stay(tmp_path):
+    own, also = tmp_path / "own", tmp_path / "also"
+    pairs = [f"eins {i}\tone {i}\n" for i in range(60)]
+    own.mkdir()
+    also.mkdir()
+    (own / "train.tsv").write_text("".join(pairs[:40]))
+    (own / "test.tsv").write_text("".join(pairs[40:50]))
+    (also / "train.tsv").write_text("".join(pairs[43:60]).replace(" ", "\u00a0"))
+    corpus = text_corpus(own)
+    assert overlaps(corpus.train, corpus.splits) == {"valid": 0, "test": 0}
+    more = with_more(corpus, also)
+    assert overlaps(more.train, more.splits) == {"valid": 0, "test": 7}
+    assert more.splits == corpus.splits
+    assert more.train.line(len(corpus.train) + 1) == "line 2 of also/train.tsv"
+
+
+def test_a_pair_keeps_its_line_in_every_kind_of_file(tmp_path):
+    bad = {7: ("", "x"), 30: ("zu viel " * 200, "y")}
+    pairs = [bad.get(i, (f"Satz {i}", f"line {i}")) for i in range(1, 61)]
+    (tmp_path / "c.tsv").write_text("".join(f"{s}\t{t}\n" for s, t in pairs))
+    for name, side in (("c.de", 0), ("c.en", 1)):
+        with gzip.open(tmp_path / f"{name}.gz", "wt") as file:
+            file.write("".join(f"{pair[side]}\n" for pair in pairs))
+    for path, name in ((tmp_path / "c.tsv", "c.tsv"), (tmp_path / "c", "c.de.gz")):
+        corpus = text_corpus(path)
+        assert corpus.metadata["first_dropped"] == {
+            "a side is empty": f"line 7 of {name}",
+            "more than 250 words": f"line 30 of {name}",
+        }
+        for part in (corpus.train, *corpus.splits.values()):
+            for i, sentence in enumerate(part.source):
+                assert part.line(i) == f"line {sentence.split()[1]} of {name}"
+
+
+def test_a_segment_of_the_talks_keeps_its_line(tmp_path):
+    place = folder_of(tmp_path / "talks", release("17", 60, SETS_17))
+    talks = load_iwslt(place)
+    for text in (talks.train, *talks.sets.values()):
+        for sentence, (name, number) in zip(text.source, text.origins, strict=True):
+            assert sentence in (place / name).read_text().split("\n")[number - 1]

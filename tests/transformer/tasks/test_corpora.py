@@ -1,6 +1,8 @@
 """Tasks on real text: the recipe fits the amount, the metadata say where the data come from."""
 
 import json
+import random
+import string
 
 import pytest
 
@@ -8,7 +10,7 @@ from tests.helpers.releases import folder_of, release
 from transformer.data import corpora
 from transformer.data.iwslt import load_iwslt
 from transformer.runs import load_run, train_task
-from transformer.tasks import LARGE, SMALL, TASKS, iwslt_task, text_task
+from transformer.tasks import LARGE, SMALL, TASKS, copy_task, iwslt_task, text_task
 
 from transformer_book.results import result_of_run
 
@@ -97,3 +99,82 @@ def test_every_campaign_is_a_task(talks) -> None:
     assert load_iwslt(talks).train is None
     names = [TASKS[name].build(talks, vocab_size=320).name for name in ("iwslt14", "iwslt17")]
     assert names == ["iwslt14", "iwslt17"]
+
+
+# Sentences that are longer than the model takes.
+
+# One word of letters that no merge joins: few words, many subwords.
+LONG = "".join(random.Random(0).choices(string.ascii_lowercase, k=120))
+
+
+def folder_with_long_lines(folder, **parts):
+    """A folder of tables of forty pairs, in which these lines (from 1) have long sides."""
+    folder.mkdir()
+    for name, long in {"train": {}, "valid": {}, "test": {}, **parts}.items():
+        rows = [[f"{name}{' so' * (i % 4)} {i}", f"out {name} {i}"] for i in range(1, 41)]
+        for line, side in long.items():
+            rows[line - 1][side] = LONG
+        (folder / f"{name}.tsv").write_text("".join("\t".join(row) + "\n" for row in rows))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("model", "training"), [({"max_len": 40}, {"steps": 1}), ({}, {"max_tokens": 40, "epochs": 1})]
+)
+def test_training_pairs_that_are_too_long_are_dropped_before_the_first_step(
+    tmp_path, model, training
+):
+    data = folder_with_long_lines(tmp_path / "data", train={7: 0, 9: 1})
+    task = text_task(data, vocab_size=330, model={**TINY, **model}, training=training)
+    assert len(task.pairs) == 38
+    assert max(len(ids) for pair in task.pairs for ids in pair) < 40
+    assert task.metadata["too_long"] == {"pairs": 2, "first": "line 7 of train.tsv"}
+    said = "\n".join(task.about_data())
+    assert "2 more dropped" in said and "(first: line 7 of train.tsv); 38 train" in said
+
+
+@pytest.mark.slow
+def test_a_run_whose_text_holds_a_long_pair_goes_on_as_it_began(tmp_path):
+    data = folder_with_long_lines(tmp_path / "data", train={7: 0})
+    model = {**TINY, "max_len": 40}
+    for steps in (20, 40):
+        training = {"steps": steps, "max_tokens": 64, "cooldown": 0.0, "evaluate_every": 0}
+        task = text_task(data, vocab_size=330, model=model, training=training)
+        _, metrics = train_task(task, tmp_path / "run", resume=steps > 20, show_progress=False)
+    assert (metrics[-1]["step"], metrics[-1]["epoch"] > 2) == (40, True)
+
+
+def test_where_nothing_is_short_enough_the_number_that_would_do_is_said(tmp_path):
+    data = folder_with_long_lines(tmp_path / "data")
+    with pytest.raises(
+        ValueError, match=r"than the model takes \(2\); raise max_len .* to at"
+    ) as no:
+        text_task(data, vocab_size=330, model={**TINY, "max_len": 2})
+    enough = int(str(no.value).split("to at least ")[1].split(",")[0])
+    fits = text_task(data, vocab_size=330, model={**TINY, "max_len": enough})
+    assert (len(fits.pairs), "too_long" in fits.metadata) == (40, False)
+    less = text_task(data, vocab_size=330, model={**TINY, "max_len": enough - 1})
+    assert 0 < less.metadata["too_long"]["pairs"] < 40
+
+
+@pytest.mark.parametrize("setting", ["max_len", "max_tokens"])
+def test_made_up_sentences_that_are_too_long_are_refused(setting):
+    where = "model" if setting == "max_len" else "training"
+    with pytest.raises(ValueError, match=f"has 11 tokens, .* raise {setting} .* to at least 11"):
+        copy_task(**{where: {setting: 10}})
+    assert len(copy_task(**{where: {setting: 11}}).pairs) == 40_000
+
+
+def test_sentences_that_are_too_long_are_left_out_of_the_score_and_counted(tmp_path):
+    # A source that is too long cannot be translated; of a reference only the loss is missing.
+    data = folder_with_long_lines(tmp_path / "data", valid={5: 0, 6: 1})
+    task = text_task(data, vocab_size=330, model={**TINY, "max_len": 40}, training={"steps": 1})
+    assert "1 of 40 sentences of valid are too long, and not scored" in list(task.about_data())
+    model = task.build_model().eval()
+    scores = task.evaluator(n_sentences=6)(model)
+    assert (scores["left_out"], scores["n_sentences"]) == (1, 5)
+    assert "left_out" not in task.evaluator("test", 2)(model)
+    long = folder_with_long_lines(tmp_path / "long", valid=dict.fromkeys(range(1, 41), 0))
+    task = text_task(long, vocab_size=330, model={**TINY, "max_len": 40}, training={"steps": 1})
+    with pytest.raises(ValueError, match="no pair of valid fits; the longest has .* raise max_len"):
+        task.evaluator()

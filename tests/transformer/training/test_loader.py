@@ -247,10 +247,29 @@ def test_only_what_was_taken_is_counted_so_that_a_checkpoint_misses_nothing():
     assert all(torch.equal(a.src, b.src) for a, b in zip(one, expected, strict=True))
 
 
-def test_what_goes_wrong_in_the_thread_is_said_by_the_run_and_the_thread_ends():
+def test_a_pair_that_is_too_long_is_found_before_the_first_step():
+    message = (
+        r"sentence pair 1 has 61 tokens, more than the model takes \(32\) and more than a batch"
+    )
+    with pytest.raises(ValueError, match=message):
+        small_trainer(pairs=[([5], [5]), ([5] * 60, [5])])
+    small_trainer(pairs=[([5], [5]), ([5] * 31, [5] * 31)], steps=1).train()
+
+
+def test_compiled_batches_are_not_padded_beyond_what_the_model_takes():
+    batches = loader(pairs=[([5] * 29, [5])], device=CUDA, compiled=True)
+    assert batches.multiple == 8
+    batches.require_lengths(32)
+    assert batches.multiple == 8
+    batches.require_lengths(31)
+    assert batches.multiple == 1
+
+
+def test_what_goes_wrong_in_the_thread_is_said_by_the_run_and_the_thread_ends(monkeypatch):
     before = threading.active_count()
-    trainer = small_trainer(pairs=[([5], [5]), ([5] * 60, [5])])
-    with pytest.raises(ValueError, match="sentence pair 1 has 61 tokens"):
+    trainer = small_trainer()
+    monkeypatch.setattr(trainer.loader, "_local_batch", lambda indices: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
         trainer.train()
     small_trainer(steps=2).train()
     assert threading.active_count() == before

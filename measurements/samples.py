@@ -16,15 +16,11 @@ from transformer.data.parallel import ParallelText
 from transformer.decoding import Hypothesis, beam_search, greedy_search
 from transformer.decoding.beam import penalty
 from transformer.evaluation import (
-    RULES,
     bleu_counts,
-    error_features,
     paired_bootstrap,
     score,
     sentence_chrf,
-    words_of,
 )
-from transformer.heads.measures import log_probabilities
 from transformer.runs import load_run
 from transformer.support.devices import pick_device
 from transformer.tasks import chosen_split
@@ -33,6 +29,8 @@ from transformer.text.batching import pad, token_batches
 from transformer.translation import Search, Translator
 
 from transformer_book.both_ways import without_direction
+from transformer_book.heads.measures import log_probabilities
+from transformer_book.translation_errors import RULES, error_features, words_of
 
 BASELINE, JUDGED = "greedy", "beam 4"
 EACH = 8  # samples by each rule

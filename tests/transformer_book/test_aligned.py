@@ -8,10 +8,10 @@ import pytest
 
 from transformer.data.everyday import asking_for, everyday_corpus
 from transformer.data.own_sentences import own_sentences
-from transformer.heads.measures import alignment_error_rate, word_groups
 from transformer.text import BPETokenizer
 
 from transformer_book.aligned import AlignedPair, aligned_everyday, opening_sentence, read_pairs
+from transformer_book.heads.measures import alignment_error_rate, word_groups
 from transformer_book.shipped import shipped_model
 
 PAIRS = aligned_everyday()

@@ -272,7 +272,7 @@ def _judged(texts: Mapping[str, ParallelText]) -> dict[str, ParallelText]:
         name: text.only(
             i
             for i, pair in enumerate(zip(text.source, text.target, strict=True))
-            if all(map(str.strip, pair))
+            if all(map(normalize, pair))
         )
         for name, text in texts.items()
     }

@@ -1,4 +1,4 @@
-"""How good outputs are: scores of translations with their intervals, features of errors, parses."""
+"""How good outputs are: scores of translations with their intervals, and of parses."""
 
 from transformer.evaluation.bracketing import (
     MARKS,
@@ -7,8 +7,6 @@ from transformer.evaluation.bracketing import (
     bracket_counts,
     bracketing,
 )
-from transformer.evaluation.errors import RULES, error_features, repetitions, words_of
-from transformer.evaluation.scorers import scored_in_many_ways, split_compounds
 from transformer.evaluation.scores import (
     Interval,
     Scores,
@@ -22,7 +20,6 @@ from transformer.evaluation.scores import (
 
 __all__ = [
     "MARKS",
-    "RULES",
     "Bracketing",
     "Brackets",
     "Interval",
@@ -31,13 +28,8 @@ __all__ = [
     "bleu_tokens",
     "bracket_counts",
     "bracketing",
-    "error_features",
     "paired_bootstrap",
-    "repetitions",
     "score",
-    "scored_in_many_ways",
     "sentence_bleu",
     "sentence_chrf",
-    "split_compounds",
-    "words_of",
 ]

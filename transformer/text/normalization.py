@@ -43,7 +43,8 @@ def normalize(text: str) -> str:
     Applied again, it changes nothing. Text that is in this form already, as almost all is, comes
     back as it was. What looks different stays different: quotation marks, dashes, ligatures.
     """
-    if text.isascii() and text.isprintable():  # a short cut for most English
+    # A short cut for most text in Latin letters, below which nothing unseen is printable.
+    if text.isprintable() and (text.isascii() or max(text) < "\u0300"):
         return BLANKS.sub(" ", text).strip(" ")
     text = INVISIBLE.sub("", text)
     if not FROM_THE_RIGHT.search(text):

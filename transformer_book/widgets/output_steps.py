@@ -12,10 +12,10 @@ from transformer.decoding import EXTRA_LENGTH
 from transformer.decoding.generate import generate, searching
 from transformer.decoding.sampling import likely_part
 from transformer.decoding.steps import start_decoding
-from transformer.heads.measures import without_heads
 from transformer.introspect import record_attention
 from transformer.text import BOS_ID, EOS_ID
 
+from transformer_book.heads.measures import without_heads
 from transformer_book.widgets.beam_explorer import Translates, tokens_of
 
 N_CANDIDATES = 8

@@ -15,7 +15,6 @@ from transformer.evaluation import (
     bracketing,
     paired_bootstrap,
     score,
-    scored_in_many_ways,
     sentence_bleu,
     sentence_chrf,
 )
@@ -52,7 +51,6 @@ TAKERS: dict[str, Callable[[Iterable[str]], object]] = {
         {"one": LIST, "two": LIST}, texts, n_resamples=2
     ),
     "bracketing": lambda texts: bracketing(texts, LIST, LIST),
-    "scored_in_many_ways": lambda texts: scored_in_many_ways(LIST, texts),
     "BPETokenizer": lambda texts: BPETokenizer.train(texts, 270).to_json(),
     "WordTokenizer": lambda words: WordTokenizer(
         word for text in texts_of(words, "") for word in text.split()

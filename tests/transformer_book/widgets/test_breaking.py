@@ -12,13 +12,13 @@ from tests.transformer_book.widgets.broken_examples import DOG, MAN, OWN, bench,
 from tests.transformer_book.widgets.in_node import answers, source_ids
 from transformer.attention import MultiHeadAttention
 from transformer.decoding import greedy_search
-from transformer.heads.measures import without_heads
 from transformer.introspect import attention_modules, record_attention
 from transformer.masks import causal_mask, padding_mask
 from transformer.text import BOS_ID, EOS_ID, WordTokenizer
 from transformer.translation import Translator
 
 from transformer_book.aligned import aligned_everyday
+from transformer_book.heads.measures import without_heads
 from transformer_book.page.model_scripts import rounded_translator
 from transformer_book.shipped import shipped_model
 from transformer_book.widgets.base import FRONT_ENDS

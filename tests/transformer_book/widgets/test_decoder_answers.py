@@ -8,11 +8,11 @@ import torch
 from tests.transformer_book.widgets.decoder_examples import OWN, TOY, decoder, translator
 from tests.transformer_book.widgets.in_node import answers, source_ids
 from transformer.decoding import EXTRA_LENGTH, greedy_search
-from transformer.heads.measures import log_probabilities, without_heads
 from transformer.introspect import record_attention
 from transformer.text import BOS_ID, EOS_ID
 
 from transformer_book.aligned import aligned_everyday
+from transformer_book.heads.measures import log_probabilities, without_heads
 from transformer_book.shipped import shipped_model
 from transformer_book.widgets.decoder_at_work import DecoderAtWork
 from transformer_book.widgets.output_steps import TEMPERATURES, output_steps, steps_state

@@ -14,11 +14,11 @@ from tests.transformer_book.widgets.in_node import LIVE, answers, packed, source
 from transformer.data.everyday import everyday_corpus
 from transformer.decoding import SearchTree, beam_search, greedy_search
 from transformer.decoding.sampling import likely_part
-from transformer.heads.measures import log_probabilities, without_heads
 from transformer.text import BOS_ID, EOS_ID, PAD_ID, WordTokenizer
 from transformer.translation import Translator
 
 from transformer_book.aligned import aligned_everyday
+from transformer_book.heads.measures import log_probabilities, without_heads
 from transformer_book.page.model_scripts import rounded_translator
 from transformer_book.shipped import shipped_model
 

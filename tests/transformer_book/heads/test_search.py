@@ -4,7 +4,9 @@ import pytest
 import torch
 
 from transformer import Transformer, TransformerConfig
-from transformer.heads.search import (
+from transformer.introspect import record_attention
+
+from transformer_book.heads.search import (
     LinkedSentence,
     best_distance,
     bootstrap,
@@ -12,7 +14,6 @@ from transformer.heads.search import (
     find_head,
     link_scores,
 )
-from transformer.introspect import record_attention
 
 
 def sentences(n: int, length: int = 9, head: int | None = None) -> list[LinkedSentence]:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from transformer.evaluation import score, scored_in_many_ways, split_compounds
+from measurements.scorers import scored_in_many_ways, split_compounds
+from transformer.evaluation import score
 
 OUTPUTS = ["a well-known man walks his dog in the snow .", "The tree is tall and green."]
 REFERENCES = [

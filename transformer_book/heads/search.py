@@ -12,10 +12,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer.heads.measures import cut_padding
 from transformer.introspect import record_attention
 from transformer.model import Transformer
 from transformer.text.batching import pad
+
+from transformer_book.heads.measures import cut_padding
 
 Link = tuple[int, int]
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from transformer.evaluation import RULES, error_features, repetitions
 from transformer.text import BPETokenizer, WordTokenizer
+
+from transformer_book.translation_errors import RULES, error_features, repetitions
 
 SOURCE = "zwei Hunde laufen über eine grüne Wiese"
 REFERENCE = "Two dogs run across a green meadow."

@@ -1,6 +1,6 @@
 """What heads look at, measured, and the search for heads that do something by name (appendix)."""
 
-from transformer.heads.measures import (
+from transformer_book.heads.measures import (
     alignment_error_rate,
     argmax_links,
     cut_padding,
@@ -17,7 +17,7 @@ from transformer.heads.measures import (
     without_heads,
     word_groups,
 )
-from transformer.heads.search import (
+from transformer_book.heads.search import (
     Estimate,
     FoundHead,
     LinkedSentence,

@@ -10,7 +10,10 @@ from torch import Tensor
 
 from tests.helpers import PAD, same, seeds, sentences, small_model
 from transformer.decoding import greedy_search
-from transformer.heads.measures import (
+from transformer.introspect import attention_modules, mass_on, record_attention
+from transformer.training import label_smoothing_loss
+
+from transformer_book.heads.measures import (
     alignment_error_rate,
     argmax_links,
     cut_padding,
@@ -27,8 +30,6 @@ from transformer.heads.measures import (
     without_heads,
     word_groups,
 )
-from transformer.introspect import attention_modules, mass_on, record_attention
-from transformer.training import label_smoothing_loss
 
 few = settings(max_examples=25)
 sizes = st.integers(1, 7)

@@ -18,8 +18,8 @@ def attention_modules(model: Transformer) -> dict[str, MultiHeadAttention]:
     for side, stack in (("encoder", model.encoder), ("decoder", model.decoder)):
         for path, module in stack.named_modules():
             if isinstance(module, MultiHeadAttention):
-                _, i, name = path.split(".")  # such as layers.0.self_attention
-                modules[f"{side}.{i}.{name.removesuffix('_attention')}"] = module
+                name = path.removeprefix("layers.").removesuffix("_attention")
+                modules[f"{side}.{name}"] = module  # deeper in a part put in: a longer name
     return modules
 
 

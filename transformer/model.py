@@ -77,6 +77,13 @@ class EncoderDecoder(nn.Module):
         """A score for each token of the target vocabulary (section 3.4)."""
         return self.output(hidden)
 
+    def _check_rows(self, src: Tensor, tgt: Tensor, memory: Tensor) -> None:
+        """Refuse what would be broadcast without a word."""
+        rows = [x.size(0) for x in (src, tgt, memory)]  # len(x) would fix the size in an export
+        if not rows[0] == rows[1] == rows[2]:
+            sizes = "{}, {} and {} rows".format(*rows)
+            raise ValueError(f"source, target and memory have {sizes}; give each target its own")
+
     def n_parameters(self) -> int:
         """Trainable numbers, each shared matrix counted once."""
         return sum(parameter.numel() for parameter in self.parameters())
@@ -166,6 +173,7 @@ class Transformer(EncoderDecoder):
             raise ValueError(f"with a cache, give one new token a sentence, not {tgt.size(1)}")
         start = 0 if cache is None else cache.length
         self._check("target", tgt, self.config.tgt_vocab_size, start)
+        self._check_rows(src, tgt, memory)
         if src_mask is None:
             src_mask = padding_mask(src, self.config.pad_id)  # (batch, 1, 1, src_len)
         if tgt_mask is None and cache is None:

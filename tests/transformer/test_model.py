@@ -1,6 +1,7 @@
 """The whole model: what may influence what, its size, its first loss, the errors it explains."""
 
 import copy
+import inspect
 import io
 import math
 import pickle
@@ -24,6 +25,7 @@ from tests.helpers import (
     small_model,
 )
 from transformer import Transformer, TransformerConfig
+from transformer.compared.seq2seq import Seq2Seq, Seq2SeqConfig
 from transformer.config import TABLE_3
 from transformer.introspect import record_attention
 from transformer.masks import padding_mask, target_mask
@@ -627,3 +629,20 @@ def test_a_sentence_without_its_batch_axis_is_said_to_lack_it():
     # The suite's shape checks would speak first, so the check itself is asked.
     with pytest.raises(ValueError, match=r"the source has shape \(5,\); give \(batch, len\)"):
         small_model()._check("source", torch.ones(5, dtype=torch.long), 10)
+
+
+@pytest.mark.parametrize(
+    ("n_src", "n_tgt", "n_memory"), [(1, 4, 1), (3, 2, 3), (4, 4, 1), (1, 2, 2)]
+)
+@pytest.mark.parametrize(
+    "model", [small_model(), Seq2Seq(Seq2SeqConfig(VOCAB, VOCAB, d_model=8)).double()]
+)
+def test_batches_of_different_sizes_are_refused(model, n_src, n_tgt, n_memory):
+    src, tgt = sentences([3] * n_src), sentences([2] * n_tgt)
+    memory = torch.zeros(n_memory, 3, model.config.d_model, dtype=torch.float64)
+    method = model.run if isinstance(model, Seq2Seq) else model.decode
+    decode = inspect.unwrap(method.__func__)  # the suite's shape checks would speak first
+    with pytest.raises(ValueError) as error:
+        decode(model, tgt, memory, src)
+    rows = f"{n_src}, {n_tgt} and {n_memory} rows"
+    assert str(error.value) == f"source, target and memory have {rows}; give each target its own"

@@ -150,6 +150,7 @@ class Seq2Seq(EncoderDecoder):
         Float[Tensor, "batch tgt_len d_model"], State, Float[Tensor, "batch tgt_len src_len"] | None
     ]:
         """Run the decoder: vectors, the last state, and with attention the weights of each step."""
+        self._check_rows(src, tgt, memory)
         x = self.dropout(self.embedding(tgt))  # (batch, tgt_len, d_model)
         summary = self.summary(memory, src)  # (batch, d_model)
         state = torch.tanh(self.first_state(summary)) if state is None else state

@@ -1,30 +1,63 @@
 """Decoding steps with as little around the arithmetic as PyTorch allows."""
 
 import math
+from functools import lru_cache
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn.modules.module import _has_any_global_hook
 
+from transformer.config import TransformerConfig
+from transformer.decoding.known_parts import is_known, settings_of
+from transformer.embedding import LearnedPositions, SinusoidalPositions, TokenEmbedding
 from transformer.layers import DecoderLayer, Residual
 from transformer.masks import padding_mask
-from transformer.model import Transformer
-from transformer.weights.elsewhere import PARTS, new_settings
+from transformer.model import Decoder, Transformer
+from transformer.weights.elsewhere import new_settings
 
 NormArguments = tuple[tuple[int, ...], Tensor, Tensor, float]
+IN_TRAINING = {"p", "inplace", "dropout"}  # the settings that count in training only
 INITIAL_SLOTS = 16  # for the tokens of each prefix; more are made as needed
 
 
-def is_plain(model: Transformer) -> bool:
-    """Whether weights and known settings say what is computed: no hooks, nothing replaced."""
-    parts = [*model.decoder.modules(), model.tgt_embedding, model.tgt_positions, model.output]
-    replaced = type(model) is not Transformer or {"decode", "logits"} & vars(model).keys()
-    hooked = _has_any_global_hook() or any(p._forward_hooks or p._forward_pre_hooks for p in parts)
-    if replaced or hooked or new_settings(model.config):
+def is_plain(model: nn.Module) -> bool:
+    """Whether weights alone say what is computed: known parts, just as `config` builds them."""
+    if type(model) is not Transformer or new_settings(model.config) or not is_known(model):
         return False
-    return all(type(part) in PARTS for part in parts)
+    positions, c = model.tgt_positions, model.config
+    return (
+        not settings_of(model)
+        and "logits" not in vars(model)
+        and type(positions) in (SinusoidalPositions, LearnedPositions)
+        and positions.table.shape == (c.max_len, c.d_model)
+        and _structure(model) == _structure_of(c)
+    )
+
+
+@lru_cache
+def _structure_of(config: TransformerConfig) -> list[tuple[Any, ...]]:
+    with torch.device("meta"):  # nothing is drawn, and no memory taken
+        fresh, c = nn.Module(), config
+        fresh.tgt_embedding = TokenEmbedding(c.tgt_vocab_size, c.d_model)
+        fresh.dropout, fresh.word_dropout = nn.Dropout(), nn.Dropout1d()
+        fresh.decoder = Decoder(c)
+        fresh.output = nn.Linear(c.d_model, c.tgt_vocab_size, bias=False)
+    return _structure(fresh)
+
+
+def _structure(model: nn.Module) -> list[tuple[Any, ...]]:
+    """What of the decoding parts their weights do not say: kinds, hooks, settings, shapes."""
+    found: list[tuple[Any, ...]] = []
+    for name in ("tgt_embedding", "dropout", "word_dropout", "decoder", "output"):
+        for path, part in getattr(model, name).named_modules(remove_duplicate=False):
+            tensors = [*part._parameters.items(), *part._buffers.items()]
+            shapes = {k: (type(t), t.shape) for k, t in tensors if t is not None}
+            others = {k: v for k, v in settings_of(part).items() if k not in IN_TRAINING}
+            hooks = {*part._forward_hooks, *part._forward_pre_hooks}
+            found.append((f"{name}.{path}", type(part), hooks, others, shapes))
+    return found
 
 
 class FusedSteps:

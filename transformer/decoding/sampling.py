@@ -3,12 +3,15 @@
 import math
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from transformer.decoding.ensemble import Searchable
 from transformer.decoding.generate import Hypothesis, check_limits, generate, searching
 from transformer.decoding.steps import start_decoding
+
+ROUNDING = 1e-6  # so far may a sum of float32 be from the sum that it stands for, relatively
 
 
 def sample(
@@ -90,11 +93,9 @@ def likely_part(
     if top_k is not None:
         ordered[..., top_k:] = -math.inf
     if top_p is not None and top_p < 1:
-        probs = ordered.softmax(dim=-1)
-        # What stands before a token has not reached top_p: then the token is still needed.
-        before = probs.cumsum(dim=-1) - probs
-        unneeded = before >= top_p
-        unneeded[..., 0] = False  # rounding must not leave nothing
+        reached = ordered.float().softmax(dim=-1).cumsum(dim=-1) >= top_p * (1 - ROUNDING)
+        # Once the tokens before have reached top_p, a token is not needed; the first always is.
+        unneeded = F.pad(reached[..., :-1], (1, 0))
         ordered = ordered.masked_fill(unneeded, -math.inf)
     return torch.empty_like(ordered).scatter_(-1, index, ordered).log_softmax(dim=-1)
 

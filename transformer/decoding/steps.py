@@ -3,6 +3,7 @@
 `RecomputedSteps` runs the decoder over the whole prefix, as training does. `CachedSteps` runs it
 over the new position only (see cache.py). `FusedSteps` does this with less around it. A recurrent
 decoder has `RecurrentSteps`, which keep its state; an ensemble has the steps of all its models.
+What is kept is right for known parts only, so a model with others is recomputed.
 """
 
 from typing import Protocol, cast, runtime_checkable
@@ -14,6 +15,7 @@ from transformer.cache import KeyValueCache
 from transformer.compared.seq2seq import Seq2Seq
 from transformer.decoding.ensemble import Ensemble, Searchable, mean_of
 from transformer.decoding.fused import FusedSteps, all_rows, is_plain
+from transformer.decoding.known_parts import is_called_in_halves, is_known
 from transformer.masks import padding_mask
 from transformer.model import EncoderDecoder, Transformer
 
@@ -44,23 +46,26 @@ def start_decoding(
     """Encode the sources, and make ready for `rows` prefixes of each output."""
     if isinstance(model, Ensemble):
         return EnsembleSteps([start_decoding(one, src, rows, use_cache) for one in model.models])
-    if not use_cache:
+    if use_cache and is_plain(model):
+        return FusedSteps(cast(Transformer, model), src, rows)
+    if not use_cache or not is_known(model):
         return RecomputedSteps(model, src, rows)
-    if isinstance(model, Seq2Seq):
-        return RecurrentSteps(model, src, rows)
-    model = cast(Transformer, model)  # a compiled one is none, and answers the same calls
-    return FusedSteps(model, src, rows) if is_plain(model) else CachedSteps(model, src, rows)
+    if hasattr(model.decoder, "layers"):  # a compiled model is of another type, but has the parts
+        return CachedSteps(cast(Transformer, model), src, rows)
+    return RecurrentSteps(cast(Seq2Seq, model), src, rows)
 
 
 class RecomputedSteps:
     """Nothing is kept: every position is computed anew at each step, as in training."""
 
     def __init__(self, model: EncoderDecoder, src: Tensor, rows: int = 1) -> None:
-        self.model, self.rows = model, rows
+        self.model, self.rows, self.in_halves = model, rows, is_called_in_halves(model)
         self.src, self.memory = _repeated(src, rows), _repeated(model.encode(src), rows)
 
     def __call__(self, output: Prefixes) -> Logits:
         """The logits after each prefix."""
+        if not self.in_halves:
+            return self.model(self.src, output)[:, -1]
         hidden = self.model.decode(output, self.memory, self.src)
         return self.model.logits(hidden[:, -1])
 
@@ -74,13 +79,13 @@ class RecomputedSteps:
 
 
 class CachedSteps(RecomputedSteps):
-    """`model.decode` with a cache, whatever the model's modules are."""
+    """`model.decode` with a cache, whichever known parts the model has."""
 
     model: Transformer
 
     def __init__(self, model: Transformer, src: Tensor, rows: int = 1) -> None:
         super().__init__(model, src, rows)
-        self.cache = KeyValueCache(model.config.n_layers)
+        self.cache = KeyValueCache(len(model.decoder.layers))
 
     def __call__(self, output: Prefixes) -> Logits:
         """The logits after each prefix."""

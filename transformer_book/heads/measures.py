@@ -184,6 +184,7 @@ def without_heads(model: Transformer, heads: Mapping[str, Collection[int]]) -> I
                 outputs = args[0].unflatten(-1, (len(kept), -1))
                 return ((outputs * kept.to(outputs)).flatten(-2),)
 
+            silence.pointwise = True  # type: ignore[attr-defined]  # a search may keep its cache
             # The input of W^O is the heads' outputs side by side.
             hook = modules[name].w_output.register_forward_pre_hook(silence)
             stack.callback(hook.remove)

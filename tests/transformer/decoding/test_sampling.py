@@ -139,6 +139,21 @@ def test_the_likely_part_by_hand(top_k, top_p, expected):
     torch.testing.assert_close(part, torch.tensor([expected], dtype=torch.float64))
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_sum_that_is_just_reached_needs_no_further_token(dtype):
+    def kept(probs, top_p):
+        log_probs = torch.tensor(probs, dtype=dtype).log()
+        return int((likely_part(log_probs, top_p=top_p) > -math.inf).sum())
+
+    assert kept([0.5, 0.3, 0.1, 0.1], 0.8) == 2
+    assert kept([0.1, 0.3, 0.1, 0.5], 0.9) == 3
+    assert kept([0.5, 0.29999, 0.1, 0.10001], 0.8) == 3
+    for n in (1, 3, 4, 7, 10, 100, 1000):
+        for k in range(1, n + 1, max(1, n // 20)):
+            assert kept([1 / n] * n, k / n) == k
+            assert kept([1 / n] * n, (k - 0.01) / n) == k
+
+
 def test_a_generator_makes_it_reproducible_and_the_seed_matters():
     model, src = decided_model(30), padded_sources(5, 30)
     settings: dict[str, Any] = {"max_len": 8, **MARKS}

@@ -11,7 +11,7 @@ from tests.helpers import small_model
 from tests.transformer_book.widgets.broken_examples import DOG, MAN, OWN, bench, translator
 from tests.transformer_book.widgets.in_node import answers, source_ids
 from transformer.attention import MultiHeadAttention
-from transformer.decoding import greedy_search
+from transformer.decoding import KeyValueCache, greedy_search
 from transformer.introspect import attention_modules, record_attention
 from transformer.masks import causal_mask, padding_mask
 from transformer.text import BOS_ID, EOS_ID, WordTokenizer
@@ -105,9 +105,10 @@ def test_without_the_causal_mask_everyone_looks_ahead_and_nothing_can_be_kept():
         torch.testing.assert_close(one.logits(expected), one(SRC, TGT))
     limits = {"bos_id": 1, "eos_id": 2, "max_len": 6}
     with pytest.raises(ValueError, match="nothing can be kept; search with use_cache=False"):
-        greedy_search(one, SRC, **limits)
+        one.decode(TGT[:, :1], one.encode(SRC), SRC, cache=KeyValueCache(2))
     ((found,),) = greedy_search(one, SRC, use_cache=False, **limits)
     assert len(found.tokens) <= 6
+    assert greedy_search(one, SRC, **limits) == [[found]]
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])

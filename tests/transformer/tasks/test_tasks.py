@@ -132,7 +132,7 @@ def test_an_unknown_split_is_named() -> None:
 )
 def test_what_no_memory_could_hold_is_refused_before_it_is_built(settings, message) -> None:
     recipe = Recipe({}, {"steps": 1, "max_tokens": 99})
-    task = build_task("copy", WordTokenizer("ab"), [([4], [5])], {}, recipe)
+    task = build_task("copy", WordTokenizer(["a", "b"]), [([4], [5])], {}, recipe)
     assert task.build_model().config == task.config
     with pytest.raises(ValueError, match=message):
         replace(task, config=replace(task.config, **settings)).build_model()

@@ -562,17 +562,16 @@ def test_an_empty_corpus_is_an_error():
 
 
 def test_a_sentence_longer_than_the_model_takes_is_an_error_before_anything_is_written(tmp_path):
-    trainer = small_trainer(pairs=[([5] * 40, [5])], max_tokens=100, run_dir=tmp_path)
-    message = r"the source has 41 tokens, more than max_len \(32\)"
+    message = r"sentence pair 0 has 41 tokens, more than the model takes \(32\)"
     with pytest.raises(ValueError, match=message):
-        trainer.train()
+        small_trainer(pairs=[([5] * 40, [5])], max_tokens=100, run_dir=tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_sentence_longer_than_a_batch_is_an_error():
-    trainer = small_trainer(pairs=[([5], [5]), ([5] * 60, [5])])
-    with pytest.raises(ValueError, match="sentence pair 1 has 61 tokens"):
-        trainer.train()
+    message = r"sentence pair 1 has 21 tokens, more than a batch may hold \(20\)"
+    with pytest.raises(ValueError, match=message):
+        small_trainer(pairs=[([5], [5]), ([5] * 20, [5])], max_tokens=20)
 
 
 @pytest.mark.parametrize("name", ["steps", "max_tokens", "accumulate", "warmup"])

@@ -1,6 +1,8 @@
 // @ts-check
 // BLEU of one sentence as sacreBLEU counts and smooths it; tests hold it to transformer.evaluation.
 
+import { normalize } from "../kit/normalization.js";
+
 /**
  * N-grams of one length.
  * @typedef {object} Row
@@ -17,13 +19,13 @@ export const LENGTHS = [1, 2, 3, 4];
 
 /** The words and marks of a text: tokenisation 13a of the WMT campaigns. @param {string} text */
 export function tokensOf(text) {
-  return ` ${text.trimEnd().replaceAll("<skipped>", "").replaceAll("-\n", "")} `
+  return ` ${normalize(text).replaceAll("<skipped>", "")} `
     .replaceAll("&quot;", '"').replaceAll("&amp;", "&").replaceAll("&lt;", "<").replaceAll("&gt;", ">")
     .replace(/[{-~[-` -&(-+:-@/]/gu, " $& ")
     .replace(/([^0-9])([.,])/gu, "$1 $2 ")
     .replace(/([.,])([^0-9])/gu, " $1 $2")
     .replace(/([0-9])(-)/gu, "$1 $2 ")
-    .split(/\p{White_Space}+/u).filter(Boolean);
+    .split(" ").filter(Boolean);
 }
 
 /** @param {string[]} words @param {number} n */

@@ -6,7 +6,7 @@ import { answer } from "./answers.js";
 import { fromBase64 } from "./assembled.js";
 import { crc32, inflatedBySteps, joined } from "./parts.js";
 import { transformer } from "./network.js";
-import { normalize } from "./normalization.js";
+import { normalize } from "../kit/normalization.js";
 import { beamSearch, drawn, largest, mostProbable, oneByOne } from "./search.js";
 import { BOS, EOS, tokenizerOf } from "./tokenizer.js";
 import { weightsOf } from "./weights.js";

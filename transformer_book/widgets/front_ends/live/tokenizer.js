@@ -1,7 +1,7 @@
 // @ts-check
 // Text to token ids and back, as transformer/text has it; tests hold the two equal.
 
-import { normalize } from "./normalization.js";
+import { normalize } from "../kit/normalization.js";
 
 /**
  * @typedef {object} Tokenizer

@@ -15,7 +15,7 @@ from transformer.attention import MultiHeadAttention
 from transformer.compared.seq2seq import AdditiveAttention, Seq2Seq
 from transformer.embedding import LearnedPositions, SinusoidalPositions, TokenEmbedding
 from transformer.layers import DecoderLayer, FeedForward, Residual
-from transformer.model import Decoder, Transformer
+from transformer.model import Decoder, EncoderDecoder, Transformer
 from transformer.variants.decoder_only import CausalLayer, OneStack
 from transformer.variants.gated import GATES, GatedFeedForward
 from transformer.variants.grouped import GroupedAttention
@@ -44,19 +44,20 @@ KINDS: dict[str, set[type[nn.Module]]] = {
 }
 ENCODING = {"encoder", "src_embedding", "src_positions"}  # every search calls these as they are
 
-# What a module has besides its settings; `logits` takes any leading axes, whoever computes it.
+# What a module has besides its settings. Every search calls `encode` as the model does, and
+# `logits` takes any leading axes, whoever computes it.
 BOOKKEEPING = {name for name in vars(nn.GRU(1, 1, device="meta")) if name.startswith("_")}
 BOOKKEEPING |= {"_compiled_call_impl", "_is_torch_compile", "training"}
-BOOKKEEPING |= {"config", "logits", "on_weights"}
+BOOKKEEPING |= {"config", "encode", "logits", "on_weights"}
 SETTINGS = (int, float, str, tuple, NoneType)
 FORWARDS = {Transformer.forward, Seq2Seq.forward}
 
 
 def _methods(kind: type) -> dict[str, Any]:
-    return {name: value for name, value in vars(kind).items() if callable(value)}
+    return {name: v for name, v in vars(kind).items() if callable(v) and name != "encode"}
 
 
-METHODS = {kind: _methods(kind) for kind in POINTWISE.union(*KINDS.values())}
+METHODS = {kind: _methods(kind) for kind in {EncoderDecoder}.union(POINTWISE, *KINDS.values())}
 
 
 def is_known(model: nn.Module) -> bool:
@@ -71,7 +72,7 @@ def is_known(model: nn.Module) -> bool:
 def is_called_in_halves(model: nn.Module) -> bool:
     """Whether `model(src, tgt)` is `encode`, `decode` and, position by position, `logits`."""
     inner = _uncompiled(model)
-    replaced = {"forward", "encode", "decode"} & vars(inner).keys()
+    replaced = {"forward", "decode"} & vars(inner).keys()
     undisturbed = _is_undisturbed(model) and _is_undisturbed(inner) and not replaced
     return (
         undisturbed and type(inner).forward in FORWARDS and _is_known_part(inner.output, "output")

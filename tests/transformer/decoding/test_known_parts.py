@@ -24,6 +24,7 @@ from transformer.decoding.steps import (
 )
 from transformer.embedding import SinusoidalPositions
 from transformer.layers import EncoderLayer, FeedForward, Residual
+from transformer.model import EncoderDecoder, Transformer
 from transformer.variants.gated import GatedFeedForward
 from transformer.variants.variant import become
 
@@ -148,6 +149,7 @@ KNOWN = {
     "one attention twice": one_attention,
     "no encoder layers": put("encoder.layers", lambda _: nn.ModuleList()),
     "a hook in the encoder": hook("encoder.layers.0", centred),
+    "encode": method("", "encode", lambda old: lambda *xs: old(*xs).flip(1)),
 }  # fmt: skip
 RECOMPUTED = {
     "no layers": emptied,
@@ -221,7 +223,7 @@ def score_by_the_model(model, src, tokens, max_len):
     st.sampled_from(["post", "pre"]),
     st.integers(1, 3),
 )
-@settings(max_examples=25)
+@settings(max_examples=10)
 def test_all_searches_find_the_same_with_a_cache_and_without(seed, names, norm, beam_size):
     try:
         model, src = altered(names, seed, lively_model, norm=norm), sentences([4, 2], seed)
@@ -262,6 +264,14 @@ def test_a_method_put_into_a_class_is_used(monkeypatch):
     monkeypatch.setattr(
         MultiHeadAttention, "_attend", lambda self, q, *others: attend(self, 3 * q, *others)
     )
+    assert_steps_say_what_the_model_says(small_model(), RecomputedSteps)
+
+
+def test_logits_and_encode_put_into_a_class_are_used(monkeypatch):
+    logits, encode = EncoderDecoder.logits, Transformer.encode
+    monkeypatch.setattr(Transformer, "encode", lambda self, *xs: encode(self, *xs).flip(1))
+    assert_steps_say_what_the_model_says(small_model(), FusedSteps)
+    monkeypatch.setattr(EncoderDecoder, "logits", lambda self, x: 2 * logits(self, x))
     assert_steps_say_what_the_model_says(small_model(), RecomputedSteps)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 from transformer.evaluation import bleu_counts, bleu_tokens, sentence_bleu
+from transformer.text import normalize
 from transformer.text.scripts import without_spaces
 
 from transformer_book.widgets.base import Foretold, Widget, handed_over
@@ -86,7 +87,7 @@ class BleuExplorer(Widget, Foretold):
             )
         if name == "reference" and not bleu_tokens(text):
             raise traitlets.TraitError("the reference has no word; give at least one")
-        if name == "reference" and without_spaces([text]):
+        if name == "reference" and without_spaces([normalize(text)]):
             raise traitlets.TraitError(
                 "the reference sets no spaces between words; give one that does"
             )

@@ -80,9 +80,11 @@ def check_run_folder(folder: Path, resume: bool) -> None:
     """Refuse a folder in which a run can neither begin nor, with `resume`, go on.
 
     Raises:
-        RunError: a file stands in its place, or it holds a run and `resume` is False, or holds none
-            and it is True.
+        RunError: a file stands in its place, its name is no text, or it holds a run and `resume` is
+            False, or holds none and it is True.
     """
+    if not str(folder).isascii() and b"?" in str(folder).replace("?", "").encode(errors="replace"):
+        raise RunError(f"the name {folder} is not UTF-8, in which runs are written; name another")
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not there.is_dir():
         raise RunError(f"{there} is a file, where a folder is needed; name another folder")

@@ -226,6 +226,8 @@ def translate(
     for name in () if draw else sampling:
         raise typer.BadParameter(f"{option_name(name, SAMPLING[name])} is for --sample; add it")
     translator, _ = load_run(run, pick_device(device))
+    if text is None and sys.stdin is None:
+        raise typer.BadParameter("standard input is closed; name a file with a sentence a line")
     lines = read_lines(text) if text else lines_of(sys.stdin.buffer.read(), "standard input")
     if draw:
         with called_options(SAMPLING):

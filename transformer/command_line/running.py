@@ -16,10 +16,12 @@ from transformer.support.terminal import printable, printable_lines
 class Unread(io.FileIO):
     """A file to write to that may be a pipe, whose reader may end before the command does.
 
-    Then the command ends as well, and as `cat` does (`| head -1`); or it goes on, in silence.
+    Then the command ends as well, and as `cat` does (`| head -1`); or it goes on, in silence. A
+    full device is an error once, and not again when the process ends.
     """
 
     goes_on = False
+    failed = False
 
     @override
     def write(self, data: Any, /) -> int:
@@ -30,7 +32,11 @@ class Unread(io.FileIO):
             if hasattr(signal, "SIGPIPE") and not Unread.goes_on:
                 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
                 os.kill(os.getpid(), signal.SIGPIPE)
-            return memoryview(data).nbytes
+        except OSError:
+            if not (Unread.goes_on or self.failed):
+                self.failed = True
+                raise
+        return memoryview(data).nbytes
 
 
 def open_streams() -> None:
@@ -84,7 +90,7 @@ def run(app: typer.Typer) -> None:
     """
     open_streams()
     try:
-        app()
+        _ended(app)
     except SENTENCES as error:
         if _wants_traceback():
             raise
@@ -95,6 +101,14 @@ def run(app: typer.Typer) -> None:
         # Names too long, folders that may not be read, links in a circle.
         name = f" {str(error.filename)[:MOST_OF_A_NAME]!r}" if error.filename else ""
         _fail(f"could not read or write{name}: {error.strerror or error}")
+
+
+def _ended(app: typer.Typer) -> None:
+    """Run a command until all that it says is written."""
+    try:
+        app()
+    finally:
+        sys.stdout.flush()
 
 
 def _wants_traceback() -> bool:

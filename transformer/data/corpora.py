@@ -220,10 +220,14 @@ def text_corpus(data_path: Path | str | None, *, source: str = "de", target: str
     whole = texts.pop("train")
     kept, dropped = clean(whole)
     splits = _judged(texts)
+    empty = {name: len(text) - len(splits[name]) for name, text in texts.items()}
+    if wrong := [name for name, text in splits.items() if not len(text)]:
+        raise DataError(f"{wrong[0]} of {data_path}: in every pair a side is empty")
     if "valid" not in splits:
         kept, valid = hold_out(kept, max(20, len(kept) // 1000))
         splits = {"valid": valid, **splits}
     metadata = {"source": source, "target": target, "pairs": len(whole), **dropped.to_dict()}
+    metadata |= {"empty": empty} if any(empty.values()) else {}
     return Corpus(kept, splits, {**metadata, "train_pairs": len(kept)})
 
 

@@ -117,14 +117,15 @@ def read_lines(path: Path, budget: Budget | None = None) -> list[str]:
 def lines_of(content: bytes, name: str) -> list[str]:
     """The lines of UTF-8 text, without their ends; a message about them calls the text by its name.
 
-    They end in LF or CRLF; in a text that has none of these, in CR.
+    They end in LF or CRLF; in a text that has none of these between two lines, in CR.
 
     Raises:
         DataError: a line is not UTF-8.
     """
     text = decode(content, name)
-    end = "\n" if "\n" in text else "\r"
-    lines = [line.rstrip("\r") for line in text.split(end)]
+    body = text.rstrip("\r\n")
+    end = "\r" if "\r" in body and "\n" not in body else "\n"
+    lines = [line.strip("\r\n") for line in text.split(end)]
     return lines[:-1] if lines[-1] == "" else lines
 
 

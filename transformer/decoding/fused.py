@@ -18,6 +18,7 @@ from transformer.model import Decoder, Transformer
 from transformer.weights.elsewhere import new_settings
 
 NormArguments = tuple[tuple[int, ...], Tensor, Tensor, float]
+DROPOUTS = ("dropout", "word_dropout")
 IN_TRAINING = {"p", "inplace", "dropout"}  # the settings that count in training only
 INITIAL_SLOTS = 16  # for the tokens of each prefix; more are made as needed
 
@@ -26,14 +27,8 @@ def is_plain(model: nn.Module) -> bool:
     """Whether weights alone say what is computed: known parts, just as `config` builds them."""
     if type(model) is not Transformer or new_settings(model.config) or not is_known(model):
         return False
-    positions, c = model.tgt_positions, model.config
-    return (
-        not settings_of(model)
-        and "logits" not in vars(model)
-        and type(positions) in (SinusoidalPositions, LearnedPositions)
-        and positions.table.shape == (c.max_len, c.d_model)
-        and _structure(model) == _structure_of(c)
-    )
+    replaced = settings_of(model) or "logits" in vars(model)
+    return not replaced and _structure(model) == _structure_of(model.config)
 
 
 @lru_cache
@@ -41,6 +36,8 @@ def _structure_of(config: TransformerConfig) -> list[tuple[Any, ...]]:
     with torch.device("meta"):  # nothing is drawn, and no memory taken
         fresh, c = nn.Module(), config
         fresh.tgt_embedding = TokenEmbedding(c.tgt_vocab_size, c.d_model)
+        positions = LearnedPositions if c.positions == "learned" else SinusoidalPositions
+        fresh.tgt_positions = positions(c.max_len, c.d_model)
         fresh.dropout, fresh.word_dropout = nn.Dropout(), nn.Dropout1d()
         fresh.decoder = Decoder(c)
         fresh.output = nn.Linear(c.d_model, c.tgt_vocab_size, bias=False)
@@ -50,7 +47,7 @@ def _structure_of(config: TransformerConfig) -> list[tuple[Any, ...]]:
 def _structure(model: nn.Module) -> list[tuple[Any, ...]]:
     """What of the decoding parts their weights do not say: kinds, hooks, settings, shapes."""
     found: list[tuple[Any, ...]] = []
-    for name in ("tgt_embedding", "dropout", "word_dropout", "decoder", "output"):
+    for name in ("tgt_embedding", "tgt_positions", *DROPOUTS, "decoder", "output"):
         for path, part in getattr(model, name).named_modules(remove_duplicate=False):
             tensors = [*part._parameters.items(), *part._buffers.items()]
             shapes = {k: (type(t), t.shape) for k, t in tensors if t is not None}

@@ -5,7 +5,8 @@ positions at once. So what is listed is what is known, not what could go wrong.
 """
 
 from collections.abc import Set
-from types import MethodType, NoneType
+from inspect import unwrap
+from types import CodeType, MethodType, NoneType
 from typing import Any
 
 from torch import nn
@@ -57,7 +58,15 @@ def _methods(kind: type) -> dict[str, Any]:
     return {name: v for name, v in vars(kind).items() if callable(v) and name != "encode"}
 
 
+def _names_in(code: CodeType) -> set[str]:
+    inner = (const for const in code.co_consts if isinstance(const, CodeType))
+    return set(code.co_names).union(*map(_names_in, inner))
+
+
 METHODS = {kind: _methods(kind) for kind in {EncoderDecoder}.union(POINTWISE, *KINDS.values())}
+FUNCTIONS = [unwrap(method) for known in METHODS.values() for method in known.values()]
+# Other names are notes that somebody has put on a part.
+READ = set().union(*(_names_in(f.__code__) for f in FUNCTIONS if hasattr(f, "__code__")))
 
 
 def is_known(model: nn.Module) -> bool:
@@ -72,20 +81,31 @@ def is_known(model: nn.Module) -> bool:
 def is_called_in_halves(model: nn.Module) -> bool:
     """Whether `model(src, tgt)` is `encode`, `decode` and, position by position, `logits`."""
     inner = _uncompiled(model)
-    replaced = {"forward", "decode"} & vars(inner).keys()
-    undisturbed = _is_undisturbed(model) and _is_undisturbed(inner) and not replaced
+    output = getattr(inner, "output", None)
     return (
-        undisturbed and type(inner).forward in FORWARDS and _is_known_part(inner.output, "output")
+        isinstance(output, nn.Module)
+        and not {"forward", "decode"} & vars(inner).keys()
+        and type(inner).forward in FORWARDS
+        and _is_undisturbed(model)
+        and _is_undisturbed(inner)
+        and _is_known_part(output, "output")
     )
 
 
 def settings_of(part: nn.Module) -> dict[str, Any]:
-    """The attributes that are neither weights nor parts nor what every module has."""
-    return {name: value for name, value in vars(part).items() if name not in BOOKKEEPING}
+    """What a method may read that is neither a weight nor a part nor in every module."""
+    return {
+        name: value
+        for name, value in vars(part).items()
+        if name not in BOOKKEEPING and (name in READ or hasattr(type(part), name))
+    }
 
 
 def _uncompiled(model: nn.Module) -> Any:
-    return getattr(model, "_orig_mod", model)  # what `torch.compile` has wrapped
+    inner: Any = model
+    while hasattr(inner, "_orig_mod"):  # what `torch.compile` has wrapped
+        inner = inner._orig_mod
+    return inner
 
 
 def _is_undisturbed(model: nn.Module) -> bool:
@@ -96,9 +116,8 @@ def _is_undisturbed(model: nn.Module) -> bool:
 
 def _is_known_part(part: nn.Module, name: str) -> bool:
     known = KINDS.get("layer" if name.isdecimal() else name, POINTWISE)
-    # An empty list of layers is false: there no step would be counted.
     return (
-        bool(part)
+        not (isinstance(part, nn.ModuleList) and not len(part))  # no step would be counted
         and _is_kind(type(part), known)
         and _is_untouched(part)
         and all(
@@ -119,8 +138,12 @@ def _is_untouched(part: nn.Module) -> bool:
     """No hook that does not say that it is `pointwise`, and no method or tensor put in."""
     hooks = [*part._forward_hooks.values(), *part._forward_pre_hooks.values()]
     others = [(k, v) for k, v in settings_of(part).items() if not isinstance(v, SETTINGS)]
-    own = [MethodType(getattr(type(part), name, len), part) for name, _ in others]
-    known = [*GATES.values(), *own]
+    gates = list(GATES.values()) if isinstance(part, GatedFeedForward) else []
     return all(getattr(hook, "pointwise", False) for hook in hooks) and all(
-        callable(value) and value in known for _, value in others
+        callable(value)
+        and (
+            (name == "gate" and value in gates)
+            or value == MethodType(getattr(type(part), name, len), part)
+        )
+        for name, value in others
     )

@@ -6,7 +6,7 @@ decoder has `RecurrentSteps`, which keep its state; an ensemble has the steps of
 What is kept is right for known parts only, so a model with others is recomputed.
 """
 
-from typing import Protocol, cast, runtime_checkable
+from typing import Protocol, TypeGuard, cast, runtime_checkable
 
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -44,7 +44,7 @@ def start_decoding(
     model: Searchable, src: Int[Tensor, "batch src_len"], rows: int = 1, use_cache: bool = True
 ) -> Steps:
     """Encode the sources, and make ready for `rows` prefixes of each output."""
-    if isinstance(model, Ensemble):
+    if _is_plain_ensemble(model):
         return EnsembleSteps([start_decoding(one, src, rows, use_cache) for one in model.models])
     if use_cache and is_plain(model):
         return FusedSteps(cast(Transformer, model), src, rows)
@@ -58,9 +58,12 @@ def start_decoding(
 class RecomputedSteps:
     """Nothing is kept: every position is computed anew at each step, as in training."""
 
-    def __init__(self, model: EncoderDecoder, src: Tensor, rows: int = 1) -> None:
-        self.model, self.rows, self.in_halves = model, rows, is_called_in_halves(model)
-        self.src, self.memory = _repeated(src, rows), _repeated(model.encode(src), rows)
+    def __init__(self, model: Searchable, src: Tensor, rows: int = 1) -> None:
+        self.model, self.rows = cast(EncoderDecoder, model), rows
+        self.in_halves = type(self) is not RecomputedSteps or is_called_in_halves(model)
+        self.src = self.memory = _repeated(src, rows)
+        if self.in_halves:
+            self.memory = _repeated(self.model.encode(src), rows)
 
     def __call__(self, output: Prefixes) -> Logits:
         """The logits after each prefix."""
@@ -148,6 +151,12 @@ class EnsembleSteps:
         """Put the rows into another order, each within its sentence."""
         for part in self.parts:
             part.reorder(rows)
+
+
+def _is_plain_ensemble(model: Searchable) -> TypeGuard[Ensemble]:
+    """Whether it is the mean of its models, and nobody interferes."""
+    hooked = model._forward_hooks or model._forward_pre_hooks or "forward" in vars(model)
+    return type(model) is Ensemble and not hooked
 
 
 def _repeated(x: Tensor, rows: int) -> Tensor:

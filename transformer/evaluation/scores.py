@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
-from transformer.text.normalization import normalize
+from transformer.text.normalization import DIRECTIONS, normalize
 from transformer.text.scripts import without_spaces
 from transformer.text.sentences import texts_of
 
@@ -152,7 +152,7 @@ def bleu_tokens(text: str, *, references: Iterable[str] | None = None) -> list[s
     Without references, the text's own script says what its words are.
     """
     known = [text] if references is None else _normal(references, "references")
-    tokens: str = _metrics(known)[0].tokenizer(normalize(text))
+    tokens: str = _metrics(known)[0].tokenizer(_normal([text], "text")[0])
     return tokens.split()
 
 
@@ -243,8 +243,8 @@ def _tokenizer(*references: list[str]) -> str:
 
 
 def _normal(texts: Iterable[str], name: str) -> list[str]:
-    """What looks the same counts the same, however it is written."""
-    return [normalize(text) for text in texts_of(texts, name)]
+    """What looks the same counts the same, however it is written; marks of direction count not."""
+    return [DIRECTIONS.sub("", normalize(text)) for text in texts_of(texts, name)]
 
 
 def _lists(translations: Iterable[str], *references: Iterable[str]) -> list[list[str]]:

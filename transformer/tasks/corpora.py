@@ -15,6 +15,7 @@ from transformer.data.corpora import (
 )
 from transformer.data.sources import fetch_talks
 from transformer.tasks.task import Recipe, Settings, Task, TaskKind, build_task, learn_subwords
+from transformer.text import normalize
 
 # Recipes, chosen by how much there is to learn from; the chapter "Your own translator" has their
 # reasons. Large: fairseq's for IWSLT14, its rate of 5e-4 after 4,000 steps written as a factor.
@@ -39,7 +40,8 @@ def _corpus_task(
     recipe = small if corpus.is_small else large
     tokenizer, counts = learn_subwords(corpus.train, vocab_size or recipe.vocab_size)
     train = corpus.train
-    counts["copies"] = len(train) - len(set(zip(train.source, train.target, strict=True)))
+    sides = (map(normalize, side) for side in (train.source, train.target))
+    counts["copies"] = len(train) - len(set(zip(*sides, strict=True)))
     in_training = overlaps(train, corpus.splits)
     return build_task(
         name,

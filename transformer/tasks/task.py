@@ -14,7 +14,7 @@ from transformer.data.parallel import ParallelText
 from transformer.evaluation import score
 from transformer.model import Transformer
 from transformer.tasks.start import Start
-from transformer.text import BPETokenizer, Tokenizer
+from transformer.text import BPETokenizer, Tokenizer, normalize
 from transformer.text.batching import Lengths, TokenPair, TokenPairs, token_batches
 from transformer.training import TrainingConfig, validation_loss
 from transformer.translation import Translator
@@ -120,13 +120,19 @@ class Task:
                 f"asked for, {data['vocab_size']:,} made"
             )
         for name, text in self.splits.items():
+            if n := data.get("empty", {}).get(name):
+                yield f"{n:,} pairs of {name} have an empty side, and are not scored"
             if n := data.get("in_training", {}).get(name):
                 yield f"{n:,} of {len(text):,} sentences of {name} stand in the training text"
             if n := len(text) - len(translatable(text, self.tokenizer, self.config.max_len)):
                 yield f"{n:,} of {len(text):,} sentences of {name} are too long, and not scored"
         if "source" in data and self.judge is as_translations:
-            references = next(iter(self.splits.values())).target[:100]
-            yield f"Scored by BLEU, {score(references, references).signature}"
+            firsts = {name: text.target[:100] for name, text in self.splits.items()}
+            ways = {name: score(lines, lines).signature for name, lines in firsts.items()}
+            for way in dict.fromkeys(ways.values()):
+                names = [name for name in ways if ways[name] == way]
+                whose = f" ({', '.join(names)})" if len(names) < len(ways) else ""
+                yield f"Scored by BLEU, {way}{whose}"
 
     def build_model(self) -> Transformer:
         """A fresh model, its weights drawn with the training's seed, or taken from the start.
@@ -288,6 +294,9 @@ def build_task(
     limits = {"max_len": config.max_len, "max_tokens": max_tokens}
     text = train if isinstance(train, ParallelText) else ParallelText([], [])
     pairs = TokenPairs.of(encode(tokenizer, train) if isinstance(train, ParallelText) else train)
+    if not len(pairs):
+        why = "; ".join((metadata or {}).get("dropped", ())) or "there are none"
+        raise ValueError(f"no sentence pair is left to train on: {why}")
     lengths = Lengths.of(pairs)
     long = lengths.longer > min(limits.values())
     if long.all() or not text.origins:
@@ -317,7 +326,7 @@ def learn_subwords(text: ParallelText, vocab_size: int) -> tuple[BPETokenizer, d
     """
     lines = [*text.source, *text.target]
     tokenizer = BPETokenizer.train(lines, vocab_size)
-    counts = {"subwords_asked": vocab_size, "letters": len(set().union(*lines))}
+    counts = {"subwords_asked": vocab_size, "letters": len(set().union(*map(normalize, lines)))}
     return tokenizer, {"vocab_size": tokenizer.vocab_size, **counts}
 
 

@@ -139,7 +139,7 @@ class BPETokenizer:
         # A space before the first word: "Hund" is one token wherever it stands.
         known = texts_of(texts, "texts", "text")
         spaced = [f" {normalize(_require_characters(text))}" for text in known]
-        letters = _most_frequent_letters(spaced, (vocab_size - len(reserved)) // 2)
+        letters = _most_frequent_letters(spaced, (vocab_size - len(reserved) + 1) // 2)
         trainer = trainers.BpeTrainer(
             vocab_size=vocab_size,
             special_tokens=reserved,

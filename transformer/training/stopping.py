@@ -103,9 +103,10 @@ def scores_for_all(
             f"stop_on={config.stop_on} looks at {keys[0]}, but evaluate gives "
             f"{', '.join(scores) or 'nothing'}"
         )
-    chosen = (_deciding(scores, config.stop_on), *keys[1:])
-    values = [workers.broadcast(float(scores.get(key, math.nan))) for key in chosen]
-    return scores if workers.first else dict(zip(keys, values, strict=True))
+    values = [workers.broadcast(float(scores.get(key, math.nan))) for key in keys]
+    wordless = workers.broadcast(float(_deciding(scores, config.stop_on) == "chrf"))
+    shared = dict(zip(keys, values, strict=True))
+    return scores if workers.first else shared | ({"signature": "tok:char"} if wordless else {})
 
 
 def why_ended(metrics: Sequence[dict[str, Any]], config: TrainingConfig) -> str:

@@ -44,7 +44,7 @@ def _normalizer(vocabulary: Iterable[str]) -> Any:
     n = normalization
     ordered = any(map(n.FROM_THE_RIGHT.search, vocabulary))
     blanks = [normalizers.NFC(), without(n.BLANKS, " ")]
-    unseen = [without(n.TAGS), without(n.JOINERS), without(n.SELECTORS)]
-    ends = [normalizers.Strip(), normalizers.Replace("\u2011", "-")]
+    unseen = [without(n.TAGS), without(n.SELECTORS), without(n.JOINERS)]
+    ends = [normalizers.Strip(), without(n.HYPHENS, "-")]
     first = [without(n.INVISIBLE), *([] if ordered else [without(n.DIRECTIONS)])]
     return normalizers.Sequence([*first, *blanks, *unseen, *blanks, *ends])

@@ -63,7 +63,7 @@ def test_a_command_speaks_utf8_whatever_the_terminal_is(encoding: str) -> None:
     said = "Zwei Hunde, 两只狗, ✓"
     done = subprocess.run([*COMMAND, "says", said], env=environ, capture_output=True, check=True)
     assert done.stdout == done.stderr == f"{said}\n".encode()
-    options = [*COMMAND, "says", os.fsencode("caf\udce9"), "--none\udce9"]
+    options = [*COMMAND, "says", os.fsencode("Stra\udcdf"), "--none\udce9"]
     wrong = subprocess.run(options, env=environ, capture_output=True)
     assert wrong.returncode == 2 and rb"--none\udce9" in wrong.stderr
 
@@ -89,6 +89,16 @@ def test_a_command_that_works_goes_on_without_a_reader(tmp_path: Path) -> None:
         assert process.stdout
         process.stdout.close()
     assert process.returncode == 0 and (tmp_path / "done").exists()
+
+
+@pytest.mark.slow
+def test_a_full_device_is_said_in_a_sentence_and_work_goes_on(tmp_path: Path) -> None:
+    full = ["sh", "-c", '"$@" >/dev/full', "sh", *COMMAND]
+    failed = subprocess.run([*full, "results"], capture_output=True)
+    assert failed.returncode == 1
+    assert failed.stderr == b"Error: could not read or write: No space left on device\n"
+    subprocess.run([*full, "works", tmp_path / "done"], check=True, capture_output=True)
+    assert (tmp_path / "done").exists()
 
 
 @pytest.mark.slow

@@ -21,7 +21,9 @@ def test_the_last_line_may_lack_its_end(end: str, tmp_path) -> None:
     assert read_lines(path) == ["eins", "zwei"]
 
 
-@pytest.mark.parametrize("content", [b"eins\r\nzwei\r\n", b"eins\r\nzwei", b"eins\rzwei\r"])
+@pytest.mark.parametrize(
+    "content", [b"eins\r\nzwei\r\n", b"eins\r\nzwei", b"eins\rzwei\r", b"eins\rzwei\r\n"]
+)
 def test_line_ends_of_other_machines_are_dropped(content: bytes, tmp_path) -> None:
     path = tmp_path / "text.de"
     path.write_bytes(content)

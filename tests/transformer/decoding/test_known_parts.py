@@ -14,10 +14,12 @@ from transformer.attention import MultiHeadAttention
 from transformer.compared.seq2seq import Seq2Seq, Seq2SeqConfig
 from transformer.decoding import beam, beam_search, greedy_search, sample, sampling
 from transformer.decoding.beam import penalty
+from transformer.decoding.ensemble import Ensemble
 from transformer.decoding.fused import FusedSteps
 from transformer.decoding.known_parts import is_known
 from transformer.decoding.steps import (
     CachedSteps,
+    EnsembleSteps,
     RecomputedSteps,
     RecurrentSteps,
     start_decoding,
@@ -169,6 +171,8 @@ RECOMPUTED = {
         "tgt_embedding", "forward", lambda old: lambda tokens: old(tokens).cumsum(dim=1)),
     "another activation": method(
         f"{LAYER}.feed_forward", "forward", lambda old: lambda x: old(x).tanh()),
+    "positions' method": change("tgt_positions", forward=nn.functional.relu),
+    "a compiled part": put("output", partial(torch.compile, backend="eager")),
     "decode": method("", "decode", lambda old: lambda *xs: old(*xs).cumsum(dim=1)),
     "the whole": method("", "forward", lambda old: lambda src, tgt: 2 * old(src, tgt)),
     "weight norm": lambda model: nn.utils.parametrizations.weight_norm(model.output, dim=None),
@@ -295,6 +299,31 @@ def test_a_hook_that_says_so_treats_each_position_by_itself():
     assert_steps_say_what_the_model_says(model, RecomputedSteps)
     double.pointwise = True
     assert_steps_say_what_the_model_says(model, CachedSteps)
+    model = small_model()
+    model.tgt_positions.register_forward_hook(double)
+    assert_steps_say_what_the_model_says(model, CachedSteps)
+
+
+def test_notes_on_a_model_change_nothing():
+    model = small_model()
+    for part in model.modules():
+        part.note, part.history = "of the reader", []
+    assert_steps_say_what_the_model_says(model, FusedSteps)
+
+
+def test_an_ensemble_that_was_changed_is_asked_as_a_whole():
+    class Louder(Ensemble):
+        def forward(self, src, tgt):
+            return 2 * super().forward(src, tgt)
+
+    def fresh(kind=Ensemble):
+        return kind([small_model(seed) for seed in (0, 1)])
+
+    assert_steps_say_what_the_model_says(fresh(), EnsembleSteps)
+    hooked = fresh()
+    hooked.register_forward_hook(centred)
+    for model in (hooked, fresh(Louder)):
+        assert_steps_say_what_the_model_says(model, RecomputedSteps)
 
 
 def test_a_class_that_adds_nothing_is_what_it_is_made_of():

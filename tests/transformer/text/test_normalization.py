@@ -48,6 +48,13 @@ def test_what_looks_the_same_is_the_same_text(text: str) -> None:
     assert normalize(text) == SENTENCE
 
 
+@pytest.mark.parametrize(
+    "text", ["T\u2010Shirt", "T\u2011Shirt", "T-Shi\ufe0frt", "T-Shir\u180bt\U000e0100"]
+)
+def test_hyphens_are_one_and_letters_of_europe_have_no_variants(text: str) -> None:
+    assert normalize(text) == "T-Shirt"
+
+
 @given(text=disguised())
 def test_what_looks_the_same_has_the_same_tokens(text: str) -> None:
     for tokenizer in (SHIPPED.tokenizer, WordTokenizer(SENTENCE.split())):
@@ -57,6 +64,8 @@ def test_what_looks_the_same_has_the_same_tokens(text: str) -> None:
 
 @given(text=st.text(characters))
 @example("x \ufe0f")
+@example("\ufe0f\u200da")
+@example("a \u200c\ufe0f")
 @example("\u1680\u200c")
 @example("\u2adc\u200c")
 def test_normal_text_stays_as_it_is(text: str) -> None:
@@ -71,7 +80,8 @@ def test_normal_text_stays_as_it_is(text: str) -> None:
         "Der Hund sagte: „Nein“ – ‘no’ … 5 €!",
         "שלום, world.\u200f",  # the mark puts the full stop to the left
         "می\u200cخواهم",
-        "क्\u200dष",
+        "क्\u200dष ꦏ꧀\u200cꦏ ᠠ\u180eᠠ",
+        "ירושל\u05b7\u034f\u05b4ם",
         "👨\u200d👩\u200d👧 ❤\ufe0f 🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
         "▁ </s> <0x41>",
         "",
@@ -82,7 +92,18 @@ def test_what_can_be_seen_stays(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["\u200b", "\u2800\xa0", "\ufeff\r", "\u200f\u2069", "\u200d", "\ufe0f"]
+    "text",
+    [
+        "\u200b",
+        "\u2800\xa0",
+        "\ufeff\r",
+        "\u200f\u2069",
+        "\u200d",
+        "\ufe0f",
+        "\u2065",
+        "\u180b",
+        "\U0001d173",
+    ],
 )
 def test_what_looks_empty_is_empty(text: str) -> None:
     assert normalize(text) == ""

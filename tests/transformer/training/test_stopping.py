@@ -2,10 +2,11 @@
 
 import json
 import math
+from types import SimpleNamespace
 
 import jaxtyping
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.transformer.training.trainers import (
@@ -18,7 +19,7 @@ from tests.transformer.training.trainers import (
 from transformer.runs import load_run, train_task
 from transformer.tasks import copy_task
 from transformer.training import TrainingConfig, why_ended
-from transformer.training.stopping import best_evaluation, out_of_patience
+from transformer.training.stopping import best_evaluation, out_of_patience, scores_for_all
 from transformer.weights import load_model
 
 SMALL = {"d_model": 16, "d_ff": 16, "n_heads": 2, "n_layers": 1}
@@ -128,6 +129,25 @@ def test_chrf_judges_where_bleu_knows_no_words():
     assert "no better chrF than 25 (step 3)" in why_ended(
         entries(*scores, signature="tok:char"), config
     )
+
+
+@given(
+    st.lists(st.tuples(*3 * [st.floats(0, 9)]), min_size=1, max_size=9),
+    st.sampled_from(["tok:char", "tok:13a"]),
+    st.integers(1, 3),
+)
+@example([(0, 4, 9), (0, 3.9, 8), (0, 3.8, 7), (0, 3.7, 6)], "tok:char", 3)
+def test_all_processes_stop_at_the_same_evaluation(scores, signature, patience):
+    config = small_config(steps=99, evaluate_every=1, patience=patience)
+    sent = []
+    first = SimpleNamespace(first=True, broadcast=lambda x: sent.append(x) or x)
+    other = SimpleNamespace(first=False, broadcast=lambda _: sent.pop(0))
+    kept = []
+    for entry in entries(*scores, signature=signature):
+        step = {"step": entry.pop("step")}
+        assert scores_for_all(entry, config, first) == entry
+        kept.append((step | entry, step | scores_for_all({}, config, other)))
+        assert len({out_of_patience(metrics, config) for metrics in zip(*kept, strict=True)}) == 1
 
 
 @given(st.lists(st.sampled_from([0.0, 0.2, 0.9]), min_size=2, max_size=9), st.data())

@@ -4,21 +4,33 @@
 /* eslint-disable no-control-regex, no-misleading-character-class */
 
 const BLANKS =
-  /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\u2800\u3164\uffa0\u180e]+/gu;
+  /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\u2800\u3164\uffa0]+/gu;
 const INVISIBLE =
-  /[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u034f\u115f\u1160\u17b4\u17b5\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb\u{e0001}]/gu;
+  /[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u115f\u1160\u17b4\u17b5\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e001f}\u{e0080}-\u{e00ff}\u{e01f0}-\u{e0fff}]/gu;
 const DIRECTIONS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
-const FROM_THE_RIGHT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}]/u;
-const JOINERS =
-  /([\u0600-\u1dff\u2190-\u2bff\ufe0f\u{1f000}-\u{1faff}][\u200c\u200d])|[\u200c\u200d]/gu;
-const SELECTORS = /(^| )[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]+/gu;
+const FROM_THE_RIGHT =
+  /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+// Of these the first group is what stays: not every browser can look behind.
 const TAGS = /(\u{1f3f4}[\u{e0020}-\u{e007f}]+)|[\u{e0020}-\u{e007f}]/gu;
+const SELECTORS =
+  /(^|[ A-Za-z\u00c0-\u052f\u1e00-\u1fff])[\u034f\u180b-\u180f\u200c\u200d\ufe00-\ufe0f\u{e0100}-\u{e01ef}]+/gu;
+const JOINERS =
+  /([\u0591-\u05c7\u0600-\u180a\u1810-\u1dff\u2190-\u2bff\ua800-\uabff\ufe0f\u{10a00}-\u{11fff}\u{1f000}-\u{1faff}][\u034f\u180b-\u180f\u200c\u200d])|[\u034f\u180b-\u180f\u200c\u200d]/gu;
+
+/** @param {string} text */
+function rewritten(text) {
+  const seen = text.replace(INVISIBLE, "");
+  const ordered = FROM_THE_RIGHT.test(seen) ? seen : seen.replace(DIRECTIONS, "");
+  return ordered.normalize("NFC").replace(BLANKS, " ").replace(/^ | $/g, "")
+    .replace(TAGS, "$1").replace(SELECTORS, "$1").replace(JOINERS, "$1")
+    .replace(/[\u2010\u2011]/gu, "-");
+}
 
 /** The text in one form, on one line. @param {string} text */
 export function normalize(text) {
-  const seen = text.replace(INVISIBLE, "");
-  const ordered = FROM_THE_RIGHT.test(seen) ? seen : seen.replace(DIRECTIONS, "");
-  return ordered.normalize("NFC").replace(BLANKS, " ")
-    .replace(TAGS, "$1").replace(JOINERS, "$1").replace(SELECTORS, "$1")
-    .normalize("NFC").replace(BLANKS, " ").replace(/^ | $/g, "").replaceAll("\u2011", "-");
+  for (;;) {
+    const once = rewritten(text);
+    if (once === text) return text;
+    text = once;
+  }
 }

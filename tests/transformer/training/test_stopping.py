@@ -2,7 +2,6 @@
 
 import json
 import math
-from types import SimpleNamespace
 
 import jaxtyping
 import pytest
@@ -19,6 +18,7 @@ from tests.transformer.training.trainers import (
 from transformer.runs import load_run, train_task
 from transformer.tasks import copy_task
 from transformer.training import TrainingConfig, why_ended
+from transformer.training.distributed import Workers
 from transformer.training.stopping import best_evaluation, out_of_patience, scores_for_all
 from transformer.weights import load_model
 
@@ -140,8 +140,10 @@ def test_chrf_judges_where_bleu_knows_no_words():
 def test_all_processes_stop_at_the_same_evaluation(scores, signature, patience):
     config = small_config(steps=99, evaluate_every=1, patience=patience)
     sent = []
-    first = SimpleNamespace(first=True, broadcast=lambda x: sent.append(x) or x)
-    other = SimpleNamespace(first=False, broadcast=lambda _: sent.pop(0))
+    first, other = Workers(), Workers()
+    other.first = False
+    first.broadcast = lambda x: sent.append(x) or x
+    other.broadcast = lambda _: sent.pop(0)
     kept = []
     for entry in entries(*scores, signature=signature):
         step = {"step": entry.pop("step")}

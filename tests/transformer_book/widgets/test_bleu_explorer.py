@@ -12,7 +12,7 @@ from traitlets import TraitError
 
 from tests.transformer_book.widgets.nasty import nasty
 from transformer.evaluation import bleu_counts, bleu_tokens, sentence_bleu
-from transformer.text import normalize
+from transformer.text.normalization import DIRECTIONS, normalize
 from transformer.text.scripts import without_spaces
 
 from transformer_book.widgets import BleuExplorer
@@ -58,13 +58,17 @@ def spaced(reference):
     return not any(without_spaces([text]) for text in known)
 
 
+def compared(text):
+    return DIRECTIONS.sub("", normalize(text))
+
+
 def compare_counts(pairs):
     """The page, the widget and sacreBLEU agree on each of the pairs."""
     pairs = [pair for pair in pairs if bleu_tokens(pair[1]) and spaced(pair[1])]
     assert pairs
     metric = BLEU(effective_order=True)
     for (candidate, reference), found in zip(pairs, counted(pairs), strict=True):
-        score = metric.sentence_score(normalize(candidate), [normalize(reference)])
+        score = metric.sentence_score(compared(candidate), [compared(reference)])
         references = [reference]
         assert found["words"] == [
             bleu_tokens(t, references=references) for t in (candidate, reference)

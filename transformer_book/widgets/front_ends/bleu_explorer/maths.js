@@ -1,7 +1,7 @@
 // @ts-check
 // BLEU of one sentence as sacreBLEU counts and smooths it; tests hold it to transformer.evaluation.
 
-import { normalize } from "../kit/normalization.js";
+import { DIRECTIONS, normalize } from "../kit/normalization.js";
 
 /**
  * N-grams of one length.
@@ -19,7 +19,7 @@ export const LENGTHS = [1, 2, 3, 4];
 
 /** The words and marks of a text: tokenisation 13a of the WMT campaigns. @param {string} text */
 export function tokensOf(text) {
-  return ` ${normalize(text).replaceAll("<skipped>", "")} `
+  return ` ${normalize(text).replace(DIRECTIONS, "").replaceAll("<skipped>", "")} `
     .replaceAll("&quot;", '"').replaceAll("&amp;", "&").replaceAll("&lt;", "<").replaceAll("&gt;", ">")
     .replace(/[{-~[-` -&(-+:-@/]/gu, " $& ")
     .replace(/([^0-9])([.,])/gu, "$1 $2 ")

@@ -83,7 +83,7 @@ def check_run_folder(folder: Path, resume: bool) -> None:
         RunError: a file stands in its place, its name is no text, or it holds a run and `resume` is
             False, or holds none and it is True.
     """
-    if not str(folder).isascii() and b"?" in str(folder).replace("?", "").encode(errors="replace"):
+    if any("\ud800" <= letter <= "\udfff" for letter in str(folder)):  # octets that are no text
         raise RunError(f"the name {folder} is not UTF-8, in which runs are written; name another")
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not there.is_dir():

@@ -1,13 +1,14 @@
 """Run folders say what is wrong with them."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from transformer.command_line.options import from_file
-from transformer.runs import RunError, keep_scores, load_run, train_task
+from transformer.runs import RunError, check_run_folder, keep_scores, load_run, train_task
 from transformer.support.files import FileError
 from transformer.tasks import copy_task
 
@@ -114,3 +115,10 @@ def test_a_run_without_a_config_goes_on_without_one(tmp_path: Path) -> None:
     train(run, 2)
     assert not (run / "config.json").exists()
     assert json.loads((run / "metrics.jsonl").read_text().splitlines()[-1])["step"] == 2
+
+
+def test_a_folder_whose_name_is_no_text_is_refused_before_it_is_made(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"run\xff?")
+    with pytest.raises(RunError, match="is not UTF-8"):
+        check_run_folder(folder, resume=False)
+    check_run_folder(tmp_path / "lauf ü?", resume=False)

@@ -121,7 +121,8 @@ class Task:
             )
         for name, text in self.splits.items():
             if n := data.get("empty", {}).get(name):
-                yield f"{n:,} pairs of {name} have an empty side, and are not scored"
+                of_all = f"{n:,} of {n + len(text):,} pairs of {name}"
+                yield f"{of_all} have an empty side, and are not scored"
             if n := data.get("in_training", {}).get(name):
                 yield f"{n:,} of {len(text):,} sentences of {name} stand in the training text"
             if n := len(text) - len(translatable(text, self.tokenizer, self.config.max_len)):

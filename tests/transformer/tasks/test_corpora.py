@@ -9,6 +9,7 @@ import pytest
 from tests.helpers.releases import folder_of, release
 from transformer.data import corpora
 from transformer.data.iwslt import load_iwslt
+from transformer.data.parallel import DataError
 from transformer.runs import load_run, train_task
 from transformer.tasks import LARGE, SMALL, TASKS, copy_task, iwslt_task, text_task
 
@@ -155,6 +156,26 @@ def test_where_nothing_is_short_enough_the_number_that_would_do_is_said(tmp_path
     assert (len(fits.pairs), "too_long" in fits.metadata) == (40, False)
     less = text_task(data, vocab_size=330, model={**TINY, "max_len": enough - 1})
     assert 0 < less.metadata["too_long"]["pairs"] < 40
+
+
+def test_sides_that_are_blank_are_said_for_every_part(tmp_path):
+    texts = {"train": ["a b", "c d", "e f"], "valid": ["g", "h"], "test": ["i", "j"]}
+    blank = {"train": [], "valid": [], "test": [1]}
+
+    def task():
+        for name, lines in texts.items():
+            wanted = ["\u200b" if i in blank[name] else line for i, line in enumerate(lines)]
+            (tmp_path / f"{name}.de").write_text("\n".join(lines), encoding="utf-8")
+            (tmp_path / f"{name}.en").write_text("\n".join(wanted), encoding="utf-8")
+        return text_task(tmp_path, vocab_size=300, model=TINY)
+
+    assert "1 of 2 pairs of test have an empty side, and are not scored" in task().about_data()
+    blank["train"] = [0, 1, 2]
+    with pytest.raises(ValueError, match="no sentence pair is left to train on: a side is empty"):
+        task()
+    blank.update(train=[0], valid=[0, 1])
+    with pytest.raises(DataError, match="valid of .*: in every pair a side is empty"):
+        task()
 
 
 @pytest.mark.parametrize("setting", ["max_len", "max_tokens"])

@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # By the markers that pyproject.toml lists.
 QUICK = "not (browser or book or slides or slow or nightly)"
 SLOW = "(slow or nightly) and not (browser or book or slides)"
-FIRST_LOOK = "smoke or (book and not browser)"
+FIRST_LOOK = "smoke or (book and not (browser or nightly))"
 SMOKE = ("tests/book", "tests/transformer_book/widgets")  # where they are: half of all to collect
 REPORTS = ROOT / "_build" / "reports"
 BUILT = ROOT / "_build" / "book.json"  # there is one after a build that succeeded

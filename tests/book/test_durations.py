@@ -3,6 +3,8 @@
 import statistics
 from pathlib import Path
 
+import pytest
+
 from tools.site.chapters import numbered
 from tools.site.durations import RECORDED, Durations, measured_in
 
@@ -10,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 90  # of one quiet core
 
 
+@pytest.mark.nightly  # what is measured beside other work decides nothing
 def test_no_chapter_keeps_its_readers_waiting() -> None:
     """A machine may be slower than the one of the record, for which the limit holds."""
     recorded, here = (Durations.read(path).chapters for path in (RECORDED, measured_in(ROOT)))

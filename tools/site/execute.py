@@ -207,7 +207,8 @@ class Chapter(NotebookClient):
     def _processes(self) -> list[psutil.Process]:
         """The kernel and what it has started; none before it begins and after it has ended."""
         try:
-            kernel = psutil.Process(self.km.provisioner.pid)  # type: ignore[union-attr]
+            # Not the provisioner's `pid`: before that it is None, and psutil takes None for itself.
+            kernel = psutil.Process(self.km.provisioner.process.pid)  # type: ignore[union-attr]
             return [kernel, *kernel.children(recursive=True)]
         except (AttributeError, psutil.Error):
             return []

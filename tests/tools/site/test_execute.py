@@ -4,11 +4,14 @@ import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from jupyter_client.provisioning import LocalProvisioner
+from nbformat.v4 import new_notebook
 
 from tools.site.durations import Durations, in_words
-from tools.site.execute import Executed, Execution, Limits
+from tools.site.execute import Chapter, Executed, Execution, Limits
 
 FRONT = """\
 ---
@@ -142,6 +145,14 @@ def test_chapter_whose_kernel_is_killed_gets_a_second_try_alone(tmp_path: Path, 
     assert "its kernel was killed; the rest one after another" in capfd.readouterr().out
     (failure,) = execute(tmp_path, killed=KILLED_ONCE.replace("not ", "")).failures
     assert "Its kernel was killed, twice" in failure and "    import os, pathlib, signal" in failure
+
+
+def test_before_its_kernel_begins_a_chapter_has_used_nothing(tmp_path: Path) -> None:
+    """Not what the build itself has used, and all that the build has started."""
+    chapter = Chapter("early", new_notebook(), tmp_path / "early.md", Limits())
+    chapter.km = SimpleNamespace(provisioner=LocalProvisioner())
+    chapter.watch()
+    assert chapter.seconds == 0
 
 
 class Interrupting(ThreadPoolExecutor):

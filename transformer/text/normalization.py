@@ -21,6 +21,8 @@ INVISIBLE = re.compile(
     "\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff0-\ufffb\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\U000e0000-\U000e001f\U000e0080-\U000e00ff\U000e01f0-\U000e0fff]"
 )
+# Of Latin letters and signs those that are all seen; the one blank among them is the space.
+LATIN = re.compile("[ -~\xa1-\xac\xae-\u02ff]*")
 # Seen by what they do to certain characters, and left out beside others. Marks of direction put
 # in order what is written from right to left. Tags make a black flag that of a country. Variation
 # selectors change the character before them, but no letter of Europe. Joiners shape the letters of
@@ -53,9 +55,8 @@ def normalize(text: str) -> str:
     Applied again, it changes nothing. Text that is in this form already, as almost all is, comes
     back as it was. What looks different stays different: quotation marks, dashes, ligatures.
     """
-    # A short cut for most text in Latin letters, below which nothing unseen is printable.
-    if text.isprintable() and (text.isascii() or max(text) < "\u0300"):
-        return BLANKS.sub(" ", text).strip(" ")
+    if "  " not in text and LATIN.fullmatch(text):  # a short cut, for most text
+        return text.strip(" ")
     while (once := _rewritten(text)) != text:  # what goes may have kept something from going
         text = once
     return text

@@ -6,6 +6,7 @@ Byte-pair encoding (section 5.1) is the `tokenizers` library's; the book builds 
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -203,7 +204,7 @@ def _require_characters(text: str) -> str:
 
 def _most_frequent_letters(texts: Iterable[str], most: int) -> list[str]:
     """So many of them; of equally frequent ones those that come first in Unicode."""
-    counts = Counter(letter for text in texts for letter in text.replace(" ", SPACE))
+    counts = Counter(chain.from_iterable(text.replace(" ", SPACE) for text in texts))
     return sorted(counts, key=lambda letter: (-counts[letter], letter))[:most]
 
 

@@ -48,6 +48,16 @@ def test_what_looks_the_same_is_the_same_text(text: str) -> None:
     assert normalize(text) == SENTENCE
 
 
+@pytest.mark.parametrize("unseen", UNSEEN)
+def test_one_character_that_nobody_sees_is_left_out(unseen: str) -> None:
+    assert normalize(f"Ein Hu{unseen}nd") == "Ein Hund"
+
+
+@pytest.mark.parametrize("blank", BLANKS)
+def test_one_blank_becomes_a_space(blank: str) -> None:
+    assert normalize(f"{blank}Ein{blank}Hund{blank}") == "Ein Hund"
+
+
 @pytest.mark.parametrize(
     "text", ["T\u2010Shirt", "T\u2011Shirt", "T-Shi\ufe0frt", "T-Shir\u180bt\U000e0100"]
 )

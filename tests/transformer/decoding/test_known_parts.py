@@ -175,7 +175,8 @@ RECOMPUTED = {
     "a compiled part": put("output", partial(torch.compile, backend="eager")),
     "decode": method("", "decode", lambda old: lambda *xs: old(*xs).cumsum(dim=1)),
     "the whole": method("", "forward", lambda old: lambda src, tgt: 2 * old(src, tgt)),
-    "weight norm": lambda model: nn.utils.parametrizations.weight_norm(model.output, dim=None),
+    "weight norm": lambda model: nn.utils.parametrizations.weight_norm(
+        getattr(model.output, "_orig_mod", model.output), dim=None),
     "dropout's hook": hook("dropout", lambda _, __, x: 2 * x),
     **{f"a hook on {path or 'all'}": hook(path, centred)
        for path in ("", "output", "decoder", LAYER, ATTENTIONS[1], f"{ATTENTIONS[0]}.w_key")},

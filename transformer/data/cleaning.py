@@ -4,7 +4,6 @@ import math
 from typing import Any
 
 from transformer.data.parallel import ParallelText
-from transformer.text.normalization import normalize
 from transformer.text.scripts import CHARACTER, LETTER, LETTERS_A_WORD
 
 # Learning subwords takes the square of a word's length: of a megabyte without a space, days.
@@ -57,8 +56,7 @@ def clean(
         )
     dropped = Dropped()
     kept: list[int] = []
-    for i, pair in enumerate(zip(text.source, text.target, strict=True)):
-        pair = (normalize(pair[0]), normalize(pair[1]))
+    for i, pair in enumerate(text.normal_pairs()):
         shorter, longer = sorted(map(n_words, pair))
         if not shorter:
             dropped.add("a side is empty", text, i)

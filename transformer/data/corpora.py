@@ -158,9 +158,7 @@ def hold_out(text: ParallelText, every: int) -> tuple[ParallelText, ParallelText
     Raises:
         DataError: there are too few pairs, or all hang together.
     """
-    groups = connected(
-        [*zip(map(normalize, text.source), map(normalize, text.target), strict=True)]
-    )
+    groups = connected(list(text.normal_pairs()))
     group_of = {i: group for group in groups for i in group}
     held_out: set[int] = set()
     for n, i in enumerate(range(every - 1, len(text), every), 1):
@@ -273,10 +271,6 @@ def text_splits(
 def _judged(texts: Mapping[str, ParallelText]) -> dict[str, ParallelText]:
     """Without the pairs that have an empty side: those can be neither translated nor compared."""
     return {
-        name: text.only(
-            i
-            for i, pair in enumerate(zip(text.source, text.target, strict=True))
-            if all(map(normalize, pair))
-        )
+        name: text.only(i for i, pair in enumerate(text.normal_pairs()) if all(pair))
         for name, text in texts.items()
     }

@@ -1,7 +1,7 @@
 """Parallel text: sentences of one language and their translations, line by line."""
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from transformer.data.limits import (
     DataError,
     read_file,
 )
+from transformer.text.normalization import normalize
 from transformer.text.sentences import texts_of
 
 __all__ = ["DataError", "ParallelText", "decode", "lines_of", "read_lines", "read_parallel"]
@@ -68,6 +69,10 @@ class ParallelText:
         indices = list(indices)
         source, target = ([side[i] for i in indices] for side in (self.source, self.target))
         return ParallelText(source, target, [self.origins[i] for i in indices if self.origins])
+
+    def normal_pairs(self) -> Iterator[tuple[str, str]]:
+        """The (source, target) pairs, as `normalize` writes them."""
+        return zip(map(normalize, self.source), map(normalize, self.target), strict=True)
 
     def line(self, i: int) -> str:
         """Where a pair stands: "line 101 of train.de"; without origins, "sentence pair 101"."""

@@ -4,7 +4,6 @@ from pathlib import Path
 
 from transformer.data.limits import Budget, inside
 from transformer.data.parallel import DataError, ParallelText, read_lines, read_parallel
-from transformer.text.normalization import normalize
 
 # What the parts of a corpus are called in the wild, by the names used here.
 NAMES = {"train": "train", "valid": "valid", "val": "valid", "dev": "valid"}
@@ -104,7 +103,7 @@ def _pair(source: Path, target: Path, budget: Budget) -> ParallelText:
 
 
 def _filled(text: ParallelText, where: str) -> ParallelText:
-    if not any(map(normalize, (*text.source, *text.target))):
+    if not any(map(any, text.normal_pairs())):
         raise DataError(f"{where}: there is no text in it")
     return text
 

@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from transformer.config import TransformerConfig
-from transformer.decoding.known_parts import is_known, settings_of
+from transformer.decoding.known_parts import settings_of
 from transformer.embedding import LearnedPositions, SinusoidalPositions, TokenEmbedding
 from transformer.layers import DecoderLayer, Residual
 from transformer.masks import padding_mask
@@ -24,8 +24,8 @@ INITIAL_SLOTS = 16  # for the tokens of each prefix; more are made as needed
 
 
 def is_plain(model: nn.Module) -> bool:
-    """Whether weights alone say what is computed: known parts, just as `config` builds them."""
-    if type(model) is not Transformer or new_settings(model.config) or not is_known(model):
+    """Whether weights alone say what known parts compute: they are just as `config` builds them."""
+    if type(model) is not Transformer or new_settings(model.config):
         return False
     replaced = settings_of(model) or "logits" in vars(model)
     return not replaced and _structure(model) == _structure_of(model.config)

@@ -46,23 +46,27 @@ def start_decoding(
     """Encode the sources, and make ready for `rows` prefixes of each output."""
     if _is_plain_ensemble(model):
         return EnsembleSteps([start_decoding(one, src, rows, use_cache) for one in model.models])
-    if use_cache and is_plain(model):
-        return FusedSteps(cast(Transformer, model), src, rows)
     if not use_cache or not is_known(model):
-        return RecomputedSteps(model, src, rows)
+        return RecomputedSteps(model, src, rows, in_halves=is_called_in_halves(model))
+    if is_plain(model):
+        return FusedSteps(cast(Transformer, model), src, rows)
     if hasattr(model.decoder, "layers"):  # a compiled model is of another type, but has the parts
         return CachedSteps(cast(Transformer, model), src, rows)
     return RecurrentSteps(cast(Seq2Seq, model), src, rows)
 
 
 class RecomputedSteps:
-    """Nothing is kept: every position is computed anew at each step, as in training."""
+    """Nothing is kept: every position is computed anew at each step, as in training.
 
-    def __init__(self, model: Searchable, src: Tensor, rows: int = 1) -> None:
-        self.model, self.rows = cast(EncoderDecoder, model), rows
-        self.in_halves = type(self) is not RecomputedSteps or is_called_in_halves(model)
+    A model that is not called `in_halves`, encoder and decoder, reads the source anew as well.
+    """
+
+    def __init__(
+        self, model: Searchable, src: Tensor, rows: int = 1, *, in_halves: bool = True
+    ) -> None:
+        self.model, self.rows, self.in_halves = cast(EncoderDecoder, model), rows, in_halves
         self.src = self.memory = _repeated(src, rows)
-        if self.in_halves:
+        if in_halves:
             self.memory = _repeated(self.model.encode(src), rows)
 
     def __call__(self, output: Prefixes) -> Logits:

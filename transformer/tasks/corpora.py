@@ -15,7 +15,6 @@ from transformer.data.corpora import (
 )
 from transformer.data.sources import fetch_talks
 from transformer.tasks.task import Recipe, Settings, Task, TaskKind, build_task, learn_subwords
-from transformer.text import normalize
 
 # Recipes, chosen by how much there is to learn from; the chapter "Your own translator" has their
 # reasons. Large: fairseq's for IWSLT14, its rate of 5e-4 after 4,000 steps written as a factor.
@@ -39,10 +38,8 @@ def _corpus_task(
 ) -> Task:
     recipe = small if corpus.is_small else large
     tokenizer, counts = learn_subwords(corpus.train, vocab_size or recipe.vocab_size)
-    train = corpus.train
-    sides = (map(normalize, side) for side in (train.source, train.target))
-    counts["copies"] = len(train) - len(set(zip(*sides, strict=True)))
-    in_training = overlaps(train, corpus.splits)
+    counts["copies"] = len(corpus.train) - len(set(corpus.train.normal_pairs()))
+    in_training = overlaps(corpus.train, corpus.splits)
     return build_task(
         name,
         tokenizer,

@@ -7,7 +7,8 @@ is all there is, at night and before a release: slow tests, each page in each vi
 slides. Its steps can be taken by name: `make prove ONLY="slow widgets"`.
 
 One step that fails does not hide the next. The end says what was proved, where its report is, what
-took long, and, where something is red, which tests, and the command that runs just those.
+took long, and, where something is red, which tests, and the command that runs just those; the
+reports have it, too (`summary.txt`).
 """
 
 import argparse
@@ -25,7 +26,7 @@ from pathlib import Path
 
 from tools.browser import NoBrowserError, ensure_chromium
 from tools.front_ends import install, lint
-from tools.site.book import build_book
+from tools.site.book import NotBuiltError, build_book
 from tools.site.execute import MOST_WORKERS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -168,11 +169,9 @@ def slow() -> Result:
 def book() -> Result:
     """Every chapter executed, every page built."""
     try:
-        built = build_book(ROOT)
-    except OSError as error:
-        print(error, file=sys.stderr)
-        built = None
-    return Result(built is not None, f"{built}; no warning" if built else "NOT built")
+        return Result(True, f"{build_book(ROOT)}; no warning")
+    except (NotBuiltError, OSError) as error:
+        return Result(False, f"NOT built; {error}")
 
 
 def look() -> Result:
@@ -292,7 +291,9 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"no step is called {', '.join(unknown)}; there are {', '.join(steps)}")
     REPORTS.mkdir(parents=True, exist_ok=True)
     results = [take(steps[name], 3 * asked.under_load) for name in steps if name in wanted]
-    print("\n".join(closing(results)))
+    said = "\n".join(closing(results))
+    print(said)
+    (REPORTS / "summary.txt").write_text(said.lstrip() + "\n")
     return 0 if all(result.passed for result in results) else 1
 
 

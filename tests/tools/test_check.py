@@ -58,14 +58,16 @@ def test_look_finds_every_test_that_it_should_take() -> None:
         assert path.relative_to(ROOT).as_posix().startswith(check.SMOKE)
 
 
-def test_steps_are_taken_by_name(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_steps_are_taken_by_name(tmp_path: Path, monkeypatch, capsys) -> None:
     def slow() -> Result:
         """One that holds."""
         return Result(True, "held")
 
     monkeypatch.setitem(check.CIRCLES, "prove", (slow, check.widgets))
+    monkeypatch.setattr(check, "REPORTS", tmp_path)
     assert check.main(["prove", "--only", "slow"]) == 0
     assert "held" in capsys.readouterr().out
+    assert "held" in (tmp_path / "summary.txt").read_text()
     with pytest.raises(SystemExit):
         check.main(["prove", "--only", "slow,nothing"])
     assert "no step is called nothing; there are slow, widgets" in capsys.readouterr().err

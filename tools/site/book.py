@@ -54,6 +54,10 @@ class Built:
         )
 
 
+class NotBuiltError(Exception):
+    """Why there is no book, in a line; what has to be mended was said before."""
+
+
 @dataclass
 class Outcome:
     """What one run of Jupyter Book did."""
@@ -117,7 +121,6 @@ def run_jupyter_book(root: Path, log_path: Path) -> Outcome:
 
 def show_failure(outcome: Outcome, log_path: Path) -> None:
     """The few lines that say what to mend."""
-    print("\nThe book was NOT built.", file=sys.stderr)
     if outcome.problems:
         print("", *dict.fromkeys(outcome.problems), sep="\n", file=sys.stderr)
     else:
@@ -145,8 +148,8 @@ def warm_up() -> None:
         return
 
 
-def publish_notebooks(root: Path, names: Iterable[str]) -> bool:
-    """Puts the notebooks on the site, with the wheel that they install; says why it could not."""
+def publish_notebooks(root: Path, names: Iterable[str]) -> None:
+    """Puts the notebooks on the site, with the wheel that they install."""
     from tools.site.formats.notebooks import (
         DirectiveError,
         WheelError,
@@ -159,15 +162,16 @@ def publish_notebooks(root: Path, names: Iterable[str]) -> bool:
         wheel = build_wheel(root, out)
         write_notebooks(root, out, [root / f"{name}.md" for name in names], wheel.name)
     except (DirectiveError, WheelError) as error:
-        print(f"\nThe book was NOT built: {error}", file=sys.stderr)
-        return False
-    return True
+        raise NotBuiltError(str(error)) from error
 
 
-def build_book(root: Path, **limits: float) -> Built | None:
-    """Builds the book of a folder into its `_build/html`; None when that failed.
+def build_book(root: Path, **limits: float) -> Built:
+    """Builds the book of a folder into its `_build/html`.
 
     `limits` are those of `tools.site.execute.Limits`.
+
+    Raises:
+        NotBuiltError: it could not be built.
     """
     from tools.site.chapters import Chapter, chapters
     from tools.site.execute import Execution, Limits
@@ -179,8 +183,7 @@ def build_book(root: Path, **limits: float) -> Built | None:
     sources = {name: root / f"{name}.md" for name in documents}
     missing = [name for name, path in sources.items() if not path.exists()]
     if missing:
-        print(f"_toc.yml names chapters that do not exist: {', '.join(missing)}", file=sys.stderr)
-        return None
+        raise NotBuiltError(f"_toc.yml names chapters that do not exist: {', '.join(missing)}")
 
     keys = {
         "execution": execution_key(root),
@@ -196,8 +199,8 @@ def build_book(root: Path, **limits: float) -> Built | None:
     same = (build / "html" / "index.html").exists() and {**old, "wheel": keys["wheel"]} == keys
     if same:
         # Another commit, say, whose module and pages are the same: only what names it is made anew.
-        if old.get("wheel") != keys["wheel"] and not publish_notebooks(root, notebooks):
-            return None
+        if old.get("wheel") != keys["wheel"]:
+            publish_notebooks(root, notebooks)
         state_path.write_text(json.dumps({**state, "keys": keys}, indent=2) + "\n")
         built = Built(state["pages"], state["notebooks"], executed=0)
         show_success(build, built, time.monotonic() - started)
@@ -231,8 +234,8 @@ def build_book(root: Path, **limits: float) -> Built | None:
         ours.write(measured)
     if executed.failures:
         # Their pages would lack what their cells put out.
-        print("\nThe book was NOT built.", *executed.failures, sep="\n\n", file=sys.stderr)
-        return None
+        print("", "\n\n".join(executed.failures.values()), sep="\n", file=sys.stderr)
+        raise NotBuiltError(f"these of its chapters failed: {', '.join(executed.failures)}")
     begun, anew = time.monotonic(), not (build / "html").exists()
     print(f"  the pages{execution.forecast()}", flush=True)
     cached = execution.cached()
@@ -244,9 +247,8 @@ def build_book(root: Path, **limits: float) -> Built | None:
         )
     if outcome.code != 0 or outcome.problems:
         show_failure(outcome, log_path)
-        return None
-    if not publish_notebooks(root, notebooks):
-        return None
+        raise NotBuiltError("Jupyter Book had something to complain of")
+    publish_notebooks(root, notebooks)
     if anew:
         ours.pages = time.monotonic() - begun
         ours.write(measured)
@@ -296,13 +298,14 @@ def main() -> int:
         print(f"The book was NOT built: {error}", file=sys.stderr)
         return 1
     try:
-        return 0 if build_book(root, **limits) else 1
-    except OSError as error:
+        build_book(root, **limits)
+    except (NotBuiltError, OSError) as error:
         print(f"\nThe book was NOT built: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("\nInterrupted; what was executed stays in the cache.", file=sys.stderr)
         return 130
+    return 0
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ class Executed:
 
     seconds: dict[str, float] = field(default_factory=dict)
     cells: dict[str, float] = field(default_factory=dict)
-    failures: list[str] = field(default_factory=list)
+    failures: dict[str, str] = field(default_factory=dict)
 
 
 class Chapter(NotebookClient):
@@ -324,7 +324,7 @@ class Execution:
             self.waiting.append(name)
             self.workers = 1  # there was no memory for more, perhaps
         elif failure := chapter.failure(error):
-            self.executed.failures.append(failure)
+            self.executed.failures[name] = failure
         else:
             self.took[name] = chapter.took()
             self.executed.seconds[name] = chapter.seconds

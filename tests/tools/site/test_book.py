@@ -165,10 +165,10 @@ def test_a_wrong_folder_or_scale_is_told_before_anything_is_taken_away(
     assert "smal" in capsys.readouterr().err
 
 
-def test_chapter_of_the_toc_that_does_not_exist_is_named(tiny: Path, capsys) -> None:
+def test_chapter_of_the_toc_that_does_not_exist_is_named(tiny: Path) -> None:
     (tiny / "book" / "chapter.md").unlink()
-    assert book.build_book(tiny) is None
-    assert "book/chapter" in capsys.readouterr().err
+    with pytest.raises(book.NotBuiltError, match="not exist: book/chapter"):
+        book.build_book(tiny)
 
 
 @pytest.mark.slow
@@ -225,6 +225,8 @@ def test_every_chapter_that_fails_is_shown_and_no_page_is_built(tiny: Path) -> N
     assert "The chapter book/complains wrote to stderr:\n    oh" in failed.stderr
     assert "The chapter book/sleeps failed in this cell" in failed.stderr
     assert "sent any output for 10 seconds" in failed.stderr
+    last = failed.stderr.splitlines()[-1]
+    assert all(name in last for name in ("book/divides", "book/complains", "book/sleeps"))
     assert len(failed.stderr.splitlines()) < 40
     assert not (tiny / "_build/html").exists()
 
@@ -242,7 +244,8 @@ def test_chapter_that_jupyter_book_executes_by_itself_fails_the_build(
         return book.Outcome(code=0)
 
     monkeypatch.setattr(book, "run_jupyter_book", misses)
-    assert book.build_book(tiny) is None
+    with pytest.raises(book.NotBuiltError):
+        book.build_book(tiny)
     assert "book/chapter.md: Jupyter Book missed its outputs" in capsys.readouterr().err
 
 

@@ -1,7 +1,6 @@
 """What is executed, in which order, and when a cell is stopped."""
 
 import re
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
@@ -69,10 +68,8 @@ def two_cores(monkeypatch) -> None:
 
 @pytest.mark.slow
 def test_cell_that_does_nothing_is_stopped_and_named(tmp_path: Path) -> None:
-    started = time.monotonic()
     done = execute(tmp_path, Limits(idle=2), sleeper=SLEEPS)
-    assert time.monotonic() - started < 100
-    (failure,) = done.failures
+    (failure,) = done.failures.values()
     assert (
         "The chapter sleeper failed in this cell:\n    import time\n    time.sleep(500)" in failure
     )
@@ -86,7 +83,7 @@ def test_cell_that_will_not_be_interrupted_is_killed(tmp_path: Path, monkeypatch
     monkeypatch.setattr("tools.site.execute.GRACE", 1)
     stubborn = f"import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n{SLEEPS}"
     done = execute(tmp_path, Limits(idle=2), stubborn=stubborn)
-    (failure,) = done.failures
+    (failure,) = done.failures.values()
     assert "The chapter stubborn failed in this cell:" in failure
     assert "neither used the processor nor sent any output" in failure
 
@@ -108,7 +105,7 @@ def test_cell_that_computes_for_ever_is_stopped_by_the_processor_time_it_has_use
 ) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     done = execute(tmp_path, Limits(processor=3), endless="while True:\n    pass")
-    (failure,) = done.failures
+    (failure,) = done.failures.values()
     assert "The chapter endless failed in this cell:\n    while True:\n        pass" in failure
     assert "of processor time; does it ever end?" in failure
 
@@ -126,12 +123,12 @@ def test_chapters_run_side_by_side_each_once_and_all_failures_are_named(
     }
     done = execute(tmp_path, Limits(idle=60), **chapters)
     assert set(done.seconds) == {"one", "other"}
-    divides, complains = sorted(done.failures, reverse=True)
+    divides, complains = sorted(done.failures.values(), reverse=True)
     assert "The chapter divides failed in this cell" in divides
     assert "    numerator / 0" in divides
     assert "ZeroDivisionError: division by zero" in divides
     assert "The chapter complains wrote to stderr:\n    oh\nin this cell:" in complains
-    assert all(len(text.splitlines()) < 12 for text in done.failures)
+    assert all(len(text.splitlines()) < 12 for text in done.failures.values())
 
     mended = {"divides": "1 / 2", "complains": 'print("oh")'}
     assert set(execute(tmp_path, **(chapters | mended)).seconds) == {"divides", "complains"}
@@ -143,7 +140,7 @@ def test_chapter_whose_kernel_is_killed_gets_a_second_try_alone(tmp_path: Path, 
     done = execute(tmp_path, killed_once=KILLED_ONCE)
     assert not done.failures and set(done.seconds) == {"killed_once"}
     assert "its kernel was killed; the rest one after another" in capfd.readouterr().out
-    (failure,) = execute(tmp_path, killed=KILLED_ONCE.replace("not ", "")).failures
+    (failure,) = execute(tmp_path, killed=KILLED_ONCE.replace("not ", "")).failures.values()
     assert "Its kernel was killed, twice" in failure and "    import os, pathlib, signal" in failure
 
 
@@ -168,10 +165,10 @@ def test_interrupted_as_a_chapter_begins_it_does_not_wait_for_it(
     tmp_path: Path, monkeypatch
 ) -> None:
     monkeypatch.setattr("tools.site.execute.ThreadPoolExecutor", Interrupting)
-    started = time.monotonic()
+    awake = "\nimport pathlib; pathlib.Path('awake').touch()"
     with pytest.raises(KeyboardInterrupt):
-        execute(tmp_path, sleeper=SLEEPS)
-    assert time.monotonic() - started < 250  # it sleeps for twice as long
+        execute(tmp_path, sleeper=SLEEPS + awake)
+    assert not (tmp_path / "awake").exists()
 
 
 def test_longest_chapters_come_first_and_new_ones_are_thought_of_as_usual(tmp_path: Path) -> None:

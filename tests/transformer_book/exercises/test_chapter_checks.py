@@ -1,7 +1,6 @@
 """Checks of a chapter's own: right answers of any form pass, others get a sentence."""
 
 import math
-import time
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -309,7 +308,5 @@ def test_an_answer_that_breaks_the_check_gets_a_sentence_too() -> None:
 
 
 def test_a_judge_stops_what_never_ends() -> None:
-    began = time.monotonic()
     result = judge(endless, {"Wrong.": lambda f: f([1])}, seconds=0.3, name="your function")
     assert "was stopped" in result.sentence
-    assert time.monotonic() - began < 60

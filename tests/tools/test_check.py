@@ -35,7 +35,7 @@ def test_the_last_lines_say_what_to_run_and_what_to_mend(tmp_path: Path, monkeyp
     monkeypatch.setenv("TRANSFORMER_TEST_DATA", "/some data")
     (tmp_path / "report.xml").write_text(REPORT)
     result = Result(False, "2 passed", cases(tmp_path / "report.xml"), "look", 12.0)
-    said = "\n".join(closing([result, Result(False, "mypy", step="types")]))
+    said = "\n".join(closing([result, Result(False, "mypy", step="types")], 12.0))
     command, rest = said.splitlines()[-2:]
     assert command.startswith("  CI=true TRANSFORMER_TEST_DATA='/some data' .venv/bin/python -m py")
     assert command.endswith(" 'tests/test_a.py::TestA::test_a[b c]' tests/tools/test_check.py")

@@ -353,6 +353,19 @@ def test_on_a_phone_no_view_is_taller_than_a_thousand_pixels(show, name):
 
 
 @every_widget
+@pytest.mark.parametrize("width", [390, 1280])
+def test_what_stands_below_does_not_jump_when_a_slider_moves(show, width, name):
+    shown = show(as_in_a_chapter(name), width=width)
+    for one in shown.widget.locator("input[type=range]:visible:enabled").all():
+        heights = []
+        for key in ("Home", *["PageUp"] * 10, "End"):
+            one.press(key)
+            shown.widget.evaluate(SEEN)
+            heights.append(shown.height())
+        assert max(heights) - min(heights) <= 4, (one.get_attribute("id"), heights)
+
+
+@every_widget
 def test_the_page_has_the_whole_state_and_paper_a_twin(name):
     widget = make(name)
     text = re.search("<script[^>]*>(.*)</script>", element_of_widget(widget)).group(1)

@@ -46,12 +46,12 @@ def compare(shown, widget):
     most = max(candidates.values(), default=0)
     shown_pairs = pairs_shown(shown)
     assert [tuple(row[:3]) for row in shown_pairs] == [
-        (*pair, count) for pair, count in list(candidates.items())[:8]
+        (*pair, count) for pair, count in list(candidates.items())[:5]
     ]
     for *_, count, width in shown_pairs:
         assert float(width.removesuffix("%")) == pytest.approx(100 * count / most, abs=0.01)
     more = shown.widget.locator(".tfw-merge-rest").inner_text()
-    assert more.startswith(f"and {len(candidates) - 8} more") == (len(candidates) > 8)
+    assert more.startswith(f"and {len(candidates) - 5} more") == (len(candidates) > 5)
 
     tokens, vocabulary = widget.sizes()
     said = shown.readout()

@@ -73,6 +73,24 @@ def test_one_field_asks_every_explorer_those_too_that_come_into_view_later(
     page.context.close()
 
 
+def test_words_that_the_model_never_met_are_counted(browser, address) -> None:
+    page, complaints = opened(browser, address, seen=1)
+    page.get_by_role("button", name="Try your own sentence").click()
+    field = page.get_by_label("Your own sentence")
+    for sentence, said in (
+        ("der Elefant sieht die Maus .", "2 words are not in the model's vocabulary"),
+        ("der Hund sieht den Elefanten .", "1 word is not in the model's vocabulary"),
+        (TOY, ""),
+    ):
+        field.fill(sentence)
+        field.press("Enter")
+        expect(page.get_by_text("in the model's vocabulary")).to_have_count(1 if said else 0)
+        if said:
+            expect(page.get_by_text(said)).to_be_visible()
+    assert complaints == []
+    page.context.close()
+
+
 def test_a_model_of_two_directions_translates_back_and_says_when_it_is_unsure(
     browser, tmp_path
 ) -> None:

@@ -6,7 +6,7 @@ import { button, labelled } from "../kit/controls.js";
 import { fresh, html, scrolling } from "../kit/elements.js";
 import { heatmap, legend } from "../kit/heatmap.js";
 import { fixed } from "../kit/numbers.js";
-import { unsure } from "../kit/unsure.js";
+import { unknown, unsure } from "../kit/unsure.js";
 import { candidatesOf, headInWords, originOf, scored, silencedInWords, textOf, total } from "./data.js";
 import { candidateTable } from "./candidates.js";
 import { lookLines, looksInWords } from "./looks.js";
@@ -112,8 +112,8 @@ export function pane(constants, which, name, act) {
       ? `The whole output: ${text}. ${originOf(run)} ${silencedInWords(silenced)}`
       : `So far: ${text}.`;
     const { unsure_below: below } = contents;
-    doubt.textContent = run.done && !silenced.length && below !== undefined
-      ? unsure(total(run) / run.tokens.length, below) : "";
+    const doubted = run.done && !silenced.length && below !== undefined;
+    doubt.textContent = doubted ? unsure(total(run) / run.tokens.length, below) : unknown(run.source);
     const same = speaking?.sentence === sentence && speaking.given === given;
     before.hidden = !same || !silenced.length;
     before.textContent = same && silenced.length ? `With all heads: ${speaking?.text}.` : "";

@@ -4,6 +4,7 @@
 import { button, labelled } from "./controls.js";
 import { fresh, html } from "./elements.js";
 import { assign, watch } from "./model.js";
+import { unknown } from "./unsure.js";
 
 /**
  * Sets the model's "sentence"; the answer is a change of its "contents" or "message". Null where
@@ -115,8 +116,9 @@ function sentenceField(model, verb, waiting) {
     send();
   });
   const show = () => {
-    const { note = "", back: translation } = model.get("contents");
-    state.textContent = note;
+    const { note = "", back: translation, examples } = model.get("contents");
+    const { source } = examples.at(-1); // its tokens, or as text
+    state.textContent = note || unknown([source].flat());
     back.element.hidden = !translation;
   };
   back.element.hidden = true;

@@ -1,5 +1,16 @@
 // @ts-check
-// When a model doubts its own translation.
+// When a translation deserves doubt.
+
+/**
+ * A line for a sentence with words that the model never met; "" for others.
+ * @param {string[]} source the sentence's tokens
+ */
+export function unknown(source) {
+  const n = source.filter((token) => token === "<unk>").length;
+  if (n === 0) return "";
+  return `${n} ${n === 1 ? "word is" : "words are"} not in the model's vocabulary: it reads <unk> in ${
+    n === 1 ? "its" : "their"} place.`;
+}
 
 /**
  * A line for a translation that the model itself gives little; "" for others.

@@ -109,7 +109,7 @@ function render({ model, el }) {
   }
 
   const stop = watch(model, ["vocab_size", "smoothing", "p"], oncePerFrame(draw));
-  el.append(html("div", { class: "tfw" },
+  el.append(html("div", { class: "tfw tfw-smoothing" },
     html("div", { class: "tfw-controls" }, ...[...controls, lowest].map(({ element }) => element)),
     html("p", { class: "tfw-heading" },
       "Bars: what the target q asks for. Lines: what the model gives at the cursor."),

@@ -2,7 +2,7 @@
 // Byte-pair encoding, merge by merge, on words that the reader chooses.
 
 import { pick, slider, stepper } from "../kit/controls.js";
-import { html, oncePerFrame } from "../kit/elements.js";
+import { html, oncePerFrame, scrolling } from "../kit/elements.js";
 import { assign, watch } from "../kit/model.js";
 import { grouped } from "../kit/numbers.js";
 import { newWordField, wordsField } from "./fields.js";
@@ -23,7 +23,7 @@ function nextInWords({ pairs: [best, ...others] }) {
   if (!best) return [html("span", {}, "Every word is one piece: there is nothing left to merge.")];
   const equals = others.filter(({ count }) => count === best.count).length;
   const tie = equals === 0 ? "" : ` ${several(equals, "other pair")} ${equals === 1 ? "is" : "are"} as `
-    + "frequent; of equals the one of older pieces is taken.";
+    + "frequent; older pieces go first.";
   return [html("span", {}, "Next is ", pairElement(best), `, which occurs ${several(best.count, "time")}.`,
     tie)];
 }
@@ -53,10 +53,12 @@ function render({ model, el }) {
     go: (step) => assign(model, "step", step) });
   const words = wordsTable();
   const pairs = pairsTable();
-  const readout = html("p", { class: "tfw-readout", role: "status" });
+  const readout = html("p", { class: "tfw-readout tfw-merge-said", role: "status" });
   const split = html("p", { class: "tfw-merge-split", role: "status" });
-  const listHead = html("p", { class: "tfw-heading" }, "The merges so far");
+  const listHead = html("p", { class: "tfw-heading" });
   const list = html("ol", { class: "tfw-merge-list" });
+  const listBox = scrolling("The merges so far", list);
+  listBox.classList.add("tfw-merge-so-far");
   let listOf = "";
 
   function draw() {
@@ -74,8 +76,8 @@ function render({ model, el }) {
 
     words.show(step ? `The words after ${several(step, "merge")}` : "The words, letter by letter",
       counts, pieces, made);
-    pairs.show(candidates.length ? "Pairs of neighbours" : "No pairs are left",
-      candidates);
+    pairs.show(candidates.length ? "Pairs of neighbours" : "No pairs are left", candidates,
+      Math.max(...states.map((state) => state.pairs.length)));
 
     const letters = alphabet(counted.map((/** @type {CountedWord} */ item) => item[0])).length;
     const tokens = pieces.reduce((sum, word, i) => sum + word.length * counts[i], 0);
@@ -89,13 +91,14 @@ function render({ model, el }) {
     const start = [...marked(asked, model.get("mark"))];
     split.replaceChildren(...(asked ? [html("b", {}, html("bdi", {}, asked)), " is split into ",
       piecesElement(merges.reduce(joined, start), "")] : ["Type a word above to see it split."]));
-    listHead.hidden = list.hidden = step === 0;
+    listHead.textContent = step ? "The merges so far" : "No merge so far";
     // A step adds or takes a line: there may be hundreds, and building all takes most of a frame.
     if (listOf !== learnt) list.replaceChildren();
     listOf = learnt;
     while (list.children.length > step) list.lastElementChild?.remove();
     list.append(...merges.slice(list.children.length).map((pair) =>
       html("li", {}, pairElement(pair), ` (${grouped(pair.count)})`)));
+    listBox.scrollTop = listBox.scrollHeight;
   }
 
   const stop = watch(model, ["words", "mark", "step", "new_word"], oncePerFrame(draw));
@@ -104,7 +107,7 @@ function render({ model, el }) {
     html("div", { class: "tfw-controls" }, mark.element),
     html("div", { class: "tfw-controls" }, walk.element, steps.element),
     html("div", { class: "tfw-side-by-side" }, words.element, pairs.element),
-    readout, split, listHead, list));
+    readout, split, listHead, listBox));
   draw();
   return () => {
     stop();

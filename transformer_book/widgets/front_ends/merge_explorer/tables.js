@@ -6,7 +6,7 @@ import { grouped } from "../kit/numbers.js";
 
 /** @typedef {import("./maths.js").CountedPair} CountedPair */
 
-const ROWS = 8;
+const ROWS = 5;
 
 /**
  * Pieces as boxes; those that the last merge has made are marked. Each keeps its own direction.
@@ -47,12 +47,14 @@ export function wordsTable() {
   return { element, show };
 }
 
-/** The most frequent pairs; the first one wins. */
+/** The most frequent pairs; the first one wins. It is as tall as its tallest state. */
 export function pairsTable() {
   const { element, caption, body } = table("Pairs of neighbours", ["pair", "count"]);
   const rest = html("p", { class: "tfw-merge-rest" });
-  /** @param {string} title @param {CountedPair[]} pairs */
-  function show(title, pairs) {
+  const all = html("div", { class: "tfw-merge-pairs" }, element, rest);
+  /** @param {string} title @param {CountedPair[]} pairs @param {number} most in any state */
+  function show(title, pairs, most) {
+    all.style.setProperty("--rows", `${Math.min(most, ROWS)}`);
     caption.textContent = title;
     body.replaceChildren(...pairs.slice(0, ROWS).map((pair, i) => {
       const bar = html("span", { class: "tfw-merge-bar" });
@@ -66,5 +68,5 @@ export function pairsTable() {
     const more = pairs.length - ROWS;
     rest.textContent = more > 0 ? `and ${more} more, none of them more frequent` : "";
   }
-  return { element: html("div", {}, element, rest), show };
+  return { element: all, show };
 }

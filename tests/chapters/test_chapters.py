@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import jupytext
 import pytest
 import torch
 
+from tests.helpers.chapters import notebook
 from tests.helpers.releases import release, tar_of
 from tools.site.chapters import notebooks
 from tools.site.durations import RECORDED, Durations
@@ -35,7 +35,7 @@ SAID = re.compile(r"[Aa]bout (\d+)\s+seconds\s+of\s+one\s+core")
 
 def calls(name: str) -> Iterator[tuple[str, ast.Call]]:
     """All calls in the code of a chapter, with the function's name."""
-    for cell in jupytext.read(ROOT / f"{name}.md").cells:
+    for cell in notebook(name).cells:
         if cell.cell_type == "code":
             for node in ast.walk(ast.parse(cell.source)):
                 if isinstance(node, ast.Call):
@@ -140,9 +140,7 @@ def test_a_chapter_makes_no_temporary_folder_that_nobody_removes(name: str) -> N
 
 
 def code(name: str) -> str:
-    return "\n".join(
-        cell.source for cell in jupytext.read(ROOT / f"{name}.md").cells if cell.cell_type == "code"
-    )
+    return "\n".join(cell.source for cell in notebook(name).cells if cell.cell_type == "code")
 
 
 @pytest.fixture
@@ -156,7 +154,7 @@ def talks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         raise AssertionError("something is downloaded that nobody asked for")
 
     monkeypatch.setattr(corpora, "fetch_talks", no_network)
-    cells = jupytext.read(ROOT / f"{ASKED}.md").cells
+    cells = notebook(ASKED).cells
     begin, end = (
         next(i for i, cell in enumerate(cells) if heading in cell.source)
         for heading in ("### Your own run", "## Exercises")
@@ -190,7 +188,7 @@ def test_the_cells_to_run_again_on_a_new_machine_are_those_that_the_page_names(
     (said,) = re.findall(r"Were you disconnected\?.*?:", (ROOT / f"{ASKED}.md").read_text(), re.S)
     for what in ("first two code cells", "imports", "%env TRANSFORMER_SCALE=gpu", "these cells"):
         assert what in " ".join(said.split())
-    first = next(c for c in jupytext.read(ROOT / f"{ASKED}.md").cells if c.cell_type == "code")
+    first = next(c for c in notebook(ASKED).cells if c.cell_type == "code")
     assert first.source == imports  # the notebook's second: the first is put before all others
 
 

@@ -5,9 +5,9 @@ import re
 from functools import cache
 from pathlib import Path
 
-import jupytext
 import pytest
 
+from tests.helpers.chapters import notebook
 from tools.site.chapters import Chapter, numbered
 from tools.site.durations import RECORDED, Durations
 from tools.site.main_line import HIDDEN, MAIN, SECOND, Piece, main_line, pieces
@@ -21,7 +21,7 @@ SECONDS = 90  # of one core
 
 
 CHAPTERS = numbered(ROOT)
-PIECES = {name: list(pieces(jupytext.read(ROOT / f"{name}.md"))) for name in CHAPTERS}
+PIECES = {name: list(pieces(notebook(name))) for name in CHAPTERS}
 EQUATION = re.compile(r"\$\$ \(([\w-]+)\)")
 PAPERS = {"eq-attention", "eq-ffn", "eq-noam"}  # the three that the paper numbers
 
@@ -35,7 +35,7 @@ def prose(part: str, name: str) -> str:
 
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_a_chapter_names_the_sections_of_the_paper_that_it_covers(name: str) -> None:
-    assert jupytext.read(ROOT / f"{name}.md").metadata.get("paper")
+    assert notebook(name).metadata.get("paper")
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
@@ -60,7 +60,7 @@ def test_a_first_reading_takes_three_hours_and_is_one_path() -> None:
 
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_a_cell_shows_one_idea_and_a_check_is_folded(name: str) -> None:
-    for cell in jupytext.read(ROOT / f"{name}.md").cells:
+    for cell in notebook(name).cells:
         if cell.cell_type == "code":
             tags = set(cell.metadata.get("tags", []))
             assert "check" not in tags or tags & HIDDEN, cell.source

@@ -13,6 +13,7 @@ import jupytext
 import pytest
 from nbformat import NotebookNode
 
+from tests.helpers.chapters import notebook
 from tools.site.chapters import numbered
 from tools.site.main_line import EXERCISES, pieces
 
@@ -31,7 +32,7 @@ NEAR = 700  # so many letters before a widget is where its questions stand
 
 @cache
 def cells_of(name: str) -> list[NotebookNode]:
-    return list(jupytext.read(ROOT / f"{name}.md").cells)
+    return list(notebook(name).cells)
 
 
 def tags(cell: NotebookNode) -> set[str]:
@@ -44,10 +45,9 @@ def asking(name: str) -> list[NotebookNode]:
 
 def counted(name: str) -> list[NotebookNode]:
     """The questions of a chapter without those that are exercises, or cards."""
-    notebook = jupytext.read(ROOT / f"{name}.md")
     return [
         NotebookNode(source=piece.text, metadata={"tags": sorted(piece.tags)})
-        for piece in pieces(notebook)
+        for piece in pieces(notebook(name))
         if piece.tags and "self-check" in piece.tags and piece.part != EXERCISES.lower()
         if not any(kind in CARDS for kind, _ in questions(NotebookNode(source=piece.text)))
     ]

@@ -4,9 +4,9 @@ import re
 from functools import cache
 from pathlib import Path
 
-import jupytext
 import pytest
 
+from tests.helpers.chapters import notebook
 from tools.site.chapters import Block, blocks, numbered
 from tools.site.main_line import EXERCISES, MAIN, NEXT, pieces
 
@@ -50,7 +50,7 @@ def test_what_comes_next_follows_the_box_and_ends_the_main_line(name: str) -> No
     heading, said, *rest = (block for block in after_the_box(name) if block.kind != "comment")
     assert (heading.kind, heading.level, heading.title) == ("heading", 2, NEXT)
     assert said.kind == "text" and "{ref}`" in said.text, "it leads on"
-    main = [piece for piece in pieces(jupytext.read(ROOT / f"{name}.md")) if piece.part == MAIN]
+    main = [piece for piece in pieces(notebook(name)) if piece.part == MAIN]
     assert main[-1].section == NEXT
     assert EXERCISES in [block.title for block in rest if block.kind == "heading"]
     assert [block.title for block in of(name) if block.kind == "heading"].count(NEXT) == 1

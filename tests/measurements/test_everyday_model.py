@@ -13,6 +13,8 @@ from transformer.data.corpora import Corpus
 from transformer.data.everyday import ask_both
 from transformer.data.parallel import ParallelText, read_lines
 
+pytestmark = pytest.mark.slow
+
 KNOWN = [*zip(GERMAN[:N_KNOWN], ENGLISH, strict=False)]
 OTHERS = [*zip(GERMAN[10:14], ENGLISH[10:14], strict=True)]
 

@@ -263,6 +263,7 @@ def batch() -> training_peers.Batch:
     return training_peers.Batch(src, tgt, tgt, int((tgt != PAD).sum()))
 
 
+@pytest.mark.slow
 def test_marian_and_torch_compute_our_logits_and_other_weights_are_refused() -> None:
     model = small_model(dtype=torch.float32)
     others = {"torch": torch_model(model), "hugging_face": hugging_face_model(model)}

@@ -19,6 +19,8 @@ from transformer.weights.rounding import rounded
 
 from transformer_book.both_ways import BothWays
 
+pytestmark = pytest.mark.slow
+
 TINY = {"d_model": 16, "d_ff": 16, "n_heads": 2, "n_layers": 1}
 SPLITS = {"valid": ParallelText(["1 2", "3 4"], ["1 2", "3 4"])}
 

@@ -30,6 +30,8 @@ from transformer.translation import Translator
 
 from transformer_book.results import recorded
 
+pytestmark = pytest.mark.slow
+
 WORDS = ["ein", "zwei", "Hund", "läuft", "schläft", ".", "a", "two", "dog", "runs", "sleeps"]
 TEXT = ParallelText(
     ["ein Hund läuft .", "zwei Hund läuft", "Hund schläft", "zwei Hund schläft .", "ein Hund"] * 2,

@@ -193,6 +193,7 @@ def test_a_step_never_looks_at_a_value_of_the_device(monkeypatch, settings) -> N
 # float16 -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_float16_trains_with_weights_in_float32() -> None:
     settings = {"model": {"dropout": 0.0}, "steps": 60, "log_every": 1, "factor": 0.3}
     trainer = small_trainer(precision="float16", **settings)
@@ -242,7 +243,7 @@ def test_a_step_whose_gradient_overflows_leaves_the_weights_and_the_schedule_goe
     assert trainer.scaler.get_scale() == 2.0**29
 
 
-@pytest.mark.parametrize("stop", [3, 17])
+@pytest.mark.parametrize("stop", [3, pytest.param(17, marks=pytest.mark.slow)])
 def test_a_float16_run_is_resumed_to_the_last_bit_skipped_steps_and_all(tmp_path, stop) -> None:
     settings = {"precision": "float16", "log_every": 1}
     straight = overflowing(small_trainer(steps=30, **settings))

@@ -125,6 +125,7 @@ def test_a_run_ends_as_if_it_had_never_stopped(tmp_path: Path) -> None:
     assert outcome(again) == outcome(straight)
 
 
+@pytest.mark.slow
 def test_workers_whose_runs_end_at_once_do_not_meet_in_the_file_of_all(
     monkeypatch, tmp_path: Path
 ) -> None:

@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-import jupytext
 import pytest
 
+from tests.helpers.chapters import notebook
 from tests.transformer_book.exercises.in_chapters import exercises_of, faults, judging, written_in
 from tools.site.chapters import numbered
 
@@ -16,7 +16,7 @@ CHAPTERS = {name: (ROOT / f"{name}.md").read_text("utf-8") for name in numbered(
 CELLS = [
     (chapter, cell.source)
     for chapter in CHAPTERS
-    for cell in jupytext.read(ROOT / f"{chapter}.md").cells
+    for cell in notebook(chapter).cells
     if "skeleton" in cell.metadata.get("tags", [])
 ]
 # Chapters of which every exercise is judged, and has effort, hints and an executed solution.

@@ -115,6 +115,7 @@ def test_memory_that_grows_is_stopped() -> None:
     assert "takes more than 64 MB of memory" in stopped(grows, seconds=30.0, memory=2**26)
 
 
+@pytest.mark.slow
 def test_a_flood_of_text_is_cut_and_does_not_get_out(capsys: pytest.CaptureFixture[str]) -> None:
     def floods(x):
         for _ in range(10_000):

@@ -365,6 +365,7 @@ def test_on_a_phone_the_lines_of_a_long_sentence_are_not_cut(show):
         assert 200 < inside <= seen
 
 
+@pytest.mark.slow
 def test_the_recorded_part_is_light():
     """Kilobytes for a sentence: it stands in the page whether a reader moves it or not."""
     sentences = ["Das Mädchen sucht das Pferd.", "Das Pferd sucht das Mädchen."]

@@ -81,6 +81,7 @@ def test_the_page_writes_what_python_writes_with_the_same_heads_silenced(silence
     assert len(scores) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [1, 4])
 def test_another_token_goes_on_as_in_python(step):
     text = SENTENCES[1]

@@ -104,6 +104,7 @@ def test_beam_search_gives_the_same_hypotheses_and_trees(shipped, same_weights):
                 assert a["total"] == pytest.approx(b.total, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_all_heads_look_where_pythons_look(shipped, same_weights):
     texts = SENTENCES[:6]
     jobs = [{"method": "attention", "text": text} for text in texts]
@@ -169,6 +170,7 @@ def test_any_shape_of_model_computes_the_same(settings, simd):
         assert (torch.tensor(found["logProbs"]) - expected).abs().max() < TIE
 
 
+@pytest.mark.slow
 def test_a_silenced_head_changes_the_probabilities_as_in_python(shipped, same_weights):
     text = SENTENCES[0]
     tokens = greedy(same_weights, text).tokens
@@ -246,6 +248,7 @@ def letters():
     )
 
 
+@pytest.mark.slow
 def test_ten_thousand_texts_have_the_same_tokens(shipped):
     texts, rng = list(letters()), random.Random(1)
     lists = [[rng.randrange(6000) for _ in range(rng.randint(0, 12))] for _ in range(5_000)]

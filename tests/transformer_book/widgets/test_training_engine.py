@@ -297,7 +297,9 @@ answer(worst / largest);
 """
 
 
-@pytest.mark.parametrize("changes", [{}, *TAKEN_OUT], ids=str)
+@pytest.mark.parametrize(
+    "changes", [{}, *(pytest.param(one, marks=pytest.mark.slow) for one in TAKEN_OUT)], ids=str
+)
 def test_the_whole_models_gradient_is_the_quotient_of_differences(changes):
     config = {**ALL_PARTS, "max_len": 10, **changes}
     job = {"config": config, "recipe": {**RECIPE, "batch": 8}}

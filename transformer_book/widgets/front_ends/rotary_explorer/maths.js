@@ -3,16 +3,16 @@
 
 /**
  * @typedef {{query: number[], key: number[], frequencies: number[], last: number, farthest: number}}
- *   Constants angles at place 0, in radians, and how far each turns from one place to the next
+ *   Constants angles at position 0, in radians, and how far each turns from one position to the next
  */
 
 /**
  * The angles of the hands: those of the query, clock by clock, then those of the key.
- * @param {Constants} constants @param {number} place of the query @param {number} distance
+ * @param {Constants} constants @param {number} position of the query @param {number} distance
  */
-export function turned({ query, key, frequencies }, place, distance) {
-  return [...query.map((angle, i) => angle + place * frequencies[i]),
-    ...key.map((angle, i) => angle + (place + distance) * frequencies[i])];
+export function turned({ query, key, frequencies }, position, distance) {
+  return [...query.map((angle, i) => angle + position * frequencies[i]),
+    ...key.map((angle, i) => angle + (position + distance) * frequencies[i])];
 }
 
 /** What each clock gives to the dot product; its hands are of length 1. @param {number[]} angles */

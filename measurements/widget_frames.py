@@ -136,7 +136,7 @@ def merges() -> Widget:
 def untrained(n_heads: int, n_layers: int, max_len: int) -> Translator:
     """Random weights: a search fills its beam, and an output ends late or never."""
     torch.manual_seed(SEED)
-    tokenizer = WordTokenizer("abcdefghijklmnopqrstuvwxyz")
+    tokenizer = WordTokenizer([*"abcdefghijklmnopqrstuvwxyz"])
     size = tokenizer.vocab_size
     config = TransformerConfig(
         size, size, d_model=16, d_ff=24, n_heads=n_heads, n_layers=n_layers, max_len=max_len

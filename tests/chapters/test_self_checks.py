@@ -6,7 +6,6 @@ A question inside an exercise is one more: those that are counted stand before t
 import ast
 import re
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import jupytext
@@ -30,9 +29,8 @@ ANSWER = re.compile(r"\{dropdown\} Answers?\b|\{admonition\} Answers?\n:class: d
 NEAR = 700  # so many letters before a widget is where its questions stand
 
 
-@cache
 def cells_of(name: str) -> list[NotebookNode]:
-    return list(notebook(name).cells)
+    return notebook(name).cells
 
 
 def tags(cell: NotebookNode) -> set[str]:

@@ -55,7 +55,7 @@ class Built:
 
 
 class NotBuiltError(Exception):
-    """Why there is no book, in a line; what has to be mended was said before."""
+    """Why there is no book, in a line; what cells and pages complain of was said before."""
 
 
 @dataclass

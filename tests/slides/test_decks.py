@@ -123,6 +123,8 @@ def test_a_trained_model_answers_from_the_disk(
         for number in range(opened.page.evaluate("Reveal.getTotalSlides()")):
             opened.slide(number)
             shown = opened.page.locator(".slides > section.present")
+            for fold in shown.locator("details.tfw-more > summary").filter(visible=True).all():
+                fold.click()
             if not (button := shown.get_by_role("button", name=OFFER)).count():
                 continue
             button.click()

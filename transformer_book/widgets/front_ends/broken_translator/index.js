@@ -41,7 +41,8 @@ function render({ model, el }) {
   const { layers, heads, parts, variants } = contents();
   const { one } = model.get("constants");
   const encoder = model.get("attention") === "encoder";
-  const narrow = matchMedia("(max-width: 40rem)").matches;
+  // On a slide, too, two pictures side by side have little room.
+  const narrow = matchMedia("(max-width: 40rem)").matches || el.closest(".slides") !== null;
   let answers = "widget_manager" in model; // a kernel, or later the model in the page
   let number = model.get("question").number ?? 0;
   let silent = model.get("silent");

@@ -80,4 +80,8 @@ def test_a_search_leads_to_prose(browser: Browser, query: str, first: str) -> No
     page.goto((HTML / "search.html").as_uri() + f"?q={query}")
     results = page.locator("#search-results ul.search li a")
     expect(results.first).to_contain_text(first, timeout=30_000)
+    expect(page.locator("#search-results .search-summary")).to_contain_text("found")
+    found = results.evaluate_all("links => links.map((link) => link.getAttribute('href'))")
+    pages = [link.partition("#")[0] for link in found if not re.search("#.*transformer", link)]
+    assert len(pages) == len(set(pages))
     page.close()

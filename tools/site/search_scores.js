@@ -10,3 +10,12 @@ var Scorer = { // eslint-disable-line no-var, no-unused-vars -- Sphinx' script a
   term: 5,
   partialTerm: 2,
 };
+
+// One entry a page: its title, a heading and a term often match at once. Names of the module stay, each
+// with its description. The last of Sphinx' list is shown first.
+const everyMatch = Search._performSearch;
+Search._performSearch = (...query) => {
+  const pages = new Set();
+  return everyMatch(...query).reverse().filter(([page, , , description]) =>
+    description || (!pages.has(page) && pages.add(page))).reverse();
+};

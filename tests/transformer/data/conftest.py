@@ -44,7 +44,7 @@ def server(tmp_path) -> Iterator[tuple[str, Path]]:
             super().__init__(*arguments, directory=str(folder))
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as httpd:
-        thread = threading.Thread(target=httpd.serve_forever)
+        thread = threading.Thread(target=httpd.serve_forever, args=[0.01])
         thread.start()
         yield f"http://127.0.0.1:{httpd.server_port}", folder
         Handler.released.set()

@@ -1,10 +1,11 @@
-"""Figures for section 6.1: quality against what the training cost."""
+"""Figures for section 6.1: quality against what the training cost, and where that goes."""
 
 from collections.abc import Collection, Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
@@ -143,3 +144,30 @@ def scores_by_compute(
         ax.set_axisbelow(True)
     axes[-1].set_xlabel(xlabel)
     return axes
+
+
+def operations_by_length(
+    lengths: Sequence[int], parts: Mapping[str, Sequence[int]], *, at: int, title: str
+) -> Figure:
+    """Shares of the operations over the length, as bands, with a line at one of the lengths.
+
+    Args:
+        lengths: rising; their axis is logarithmic.
+        parts: four names -> the operations of each at each length, from the bottom up.
+        at: the length of the line, one of them.
+        title: of the figure; the length is added.
+    """
+    counts = np.array([*parts.values()], dtype=float)
+    shares = 100 * counts / counts.sum(axis=0)
+    figure, ax = plt.subplots(figsize=(8.0, 4.6))
+    colors = [PALETTE[i] for i in (1, 4, 0, 2)]  # those of the bands that move
+    bands = ax.stackplot(lengths, shares, colors=colors, edgecolor="white", lw=1.5)
+    here = shares[:, lengths.index(at)]
+    for band, hatch, name, share in zip(bands, ("", "//", "..", "xx"), parts, here, strict=True):
+        band.set(hatch=hatch, label=f"{name}, {share:.1f}%")
+    ax.axvline(at, color="black", lw=2.5)
+    ax.set(xscale="log", xlim=(lengths[0], lengths[-1]), ylim=(0, 100))
+    ax.set(xlabel="tokens on each side of a pair", ylabel="% of the operations")
+    ax.set_title(f"{title}, {at:,} tokens")
+    figure.legend(loc="outside lower center", ncols=2)
+    return figure

@@ -107,7 +107,7 @@ function render({ model, el }) {
       labels[i].textContent = `${part} ${percent(shares[part])}`;
       labels[i].classList.toggle("tfw-budget-largest", shares[part] === largest);
     });
-    const [[share, name], ...others] = PARTS.toSorted(([a], [b]) => shares[b] - shares[a])
+    const [[share, name], ...others] = [...PARTS].sort(([a], [b]) => shares[b] - shares[a])
       .map(([part, words]) => [percent(shares[part]), words]);
     const rest = others.map((one) => one.join(" into the "));
     readout.textContent = `With ${grouped(length)} tokens on each side and a width of ${named(wide)}, ${

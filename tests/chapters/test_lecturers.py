@@ -110,7 +110,9 @@ def without(chapter: str, *numbers: int) -> float:
 
 
 def test_the_shortened_plans_take_as_long_as_is_said() -> None:
-    lecture = without("why/attention", 8, 11, 13) + without("architecture/encoder_decoder", 6, 10)
+    attention = without("why/attention", 8, 11, 13)
+    assert f"without slides 8, 11 and 13 takes {attention:g} minutes" in " ".join(PAGE.split())
+    lecture = attention + without("architecture/encoder_decoder", 6, 10)
     for chapter in ("multi_head_attention", "positions"):
         lecture += sum(s.minutes for s in slides_of(ROOT / f"book/architecture/{chapter}.md")[:2])
     assert f"{{ref}}`chapter-positions`: {lecture:g} minutes." in PAGE

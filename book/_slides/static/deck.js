@@ -123,10 +123,12 @@
     const tall = image.naturalHeight / image.naturalWidth;
     const wanted = Math.ceil((ENLARGED * image.naturalHeight) / height);
     const parts = Math.min(wanted, Math.round(tall * (width / height))); // no wider than the slide
+    const all = Math.min(height * (parts - (parts - 1) * OVERLAP), width * tall);
+    const cut = cuts(image, all, height);
     if (!stage.querySelector(".slide-part")) {
       const scale = (image.getBoundingClientRect().height / deck.getScale()) / image.naturalHeight;
       if (parts < 2 || scale > READABLE) return;
-      for (let part = 0; part < parts; part += 1) {
+      for (let part = 0; part < cut.length; part += 1) {
         const step = document.createElement("span");
         step.className = "slide-part fragment";
         stage.append(step);
@@ -136,10 +138,27 @@
     const part = stage.querySelectorAll(".slide-part.visible").length;
     stage.classList.toggle("in-parts", part > 0);
     if (!part) return;
-    const all = Math.min(height * (parts - (parts - 1) * OVERLAP), width * tall);
-    shown.style.cssText = `zoom: 1; width: ${width}px; height: ${height}px`;
+    const [top, bottom] = cut[Math.min(part, cut.length) - 1];
+    shown.style.cssText = `zoom: 1; width: ${width}px; height: ${bottom - top}px`;
     image.style.height = `${all}px`;
-    image.style.marginTop = `${-((all - height) * (part - 1)) / (parts - 1)}px`;
+    image.style.marginTop = `${-top}px`;
+  }
+
+  /**
+   * Where the parts of a picture begin and end: in its gaps, else with some of the part before.
+   * @param {HTMLElement} image @param {number} all of its height @param {number} height of a part
+   */
+  function cuts(image, all, height) {
+    const gaps = (image.dataset.gaps ?? "").split(" ").filter(Boolean).map((gap) => all * Number(gap));
+    const parts = [];
+    let top = 0;
+    while (top + height < all - 1) {
+      const [low, high] = [top + height / 2, top + height];
+      const gap = gaps.filter((at) => at > low && at <= high).at(-1);
+      parts.push([top, gap ?? high]);
+      top = gap ?? high - OVERLAP * height;
+    }
+    return [...parts, [top, all]];
   }
 
   /** @param {HTMLElement} slide */
@@ -232,9 +251,11 @@
     view.querySelector("select")?.setAttribute("aria-label", "Arrangement of this view");
   }
 
+  const MAGNIFY = "book: magnify"; // what a preview says to the speaker's view, where keys are pressed
   const open = globalThis.open.bind(globalThis);
-  globalThis.open = (...how) => {
-    const opened = open(...how);
+  globalThis.open = (address, name) => {
+    const opened = open(address, name, `width=${screen.availWidth},height=${screen.availHeight}`);
+    opened?.addEventListener("message", ({ data }) => data === MAGNIFY && magnify());
     // What the plug-in writes into the window, it writes as soon as it has it.
     setTimeout(() => {
       const view = opened?.document;
@@ -243,6 +264,7 @@
       title.textContent = "The speaker\u2019s view";
       const look = view.createElement("style");
       look.textContent = ".mute { opacity: 1 !important; color: #666; } " +
+        ".speaker-controls-notes .value { font-size: 1em !important; } " +
         "h1 { position: absolute; overflow: hidden; width: 1px; height: 1px; margin: 0; }";
       view.head.append(look);
       view.querySelector("#speaker-controls")?.prepend(title);
@@ -253,7 +275,7 @@
   };
 
   const PICTURE = "svg, canvas, table, .tfw-heatmap";
-  const HANDLE = ".tfw-control, .tfw-steps";
+  const HANDLE = ".tfw-control, .tfw-steps, .tfw-button";
 
   /** The handles that were used last, the latest one first. @type {Element[]} */
   let used = [];
@@ -274,7 +296,8 @@
     return [...box.children].flatMap((part) => {
       const shows = part.matches(PICTURE) || part.querySelector(PICTURE);
       if (!shows || part.matches("details") || !part.checkVisibility()) return [];
-      const inner = getComputedStyle(part).display === "grid" ? pictures(part) : [];
+      const grid = getComputedStyle(part).display === "grid" && !part.matches(".tfw-together");
+      const inner = grid ? pictures(part) : [];
       return inner.length > 1 ? inner : [part];
     });
   }
@@ -288,6 +311,12 @@
     }
   }
 
+  /** @param {Element} picture */
+  function area(picture) {
+    const { width, height } = picture.getBoundingClientRect();
+    return width * height;
+  }
+
   /** All of a widget. @param {Element} stage */
   function restore(stage) {
     stage.classList.remove("with-one-part", "part-beside");
@@ -297,22 +326,28 @@
   }
 
   /**
-   * The next picture of a widget fills the slide, with the two handles that were used last (before that, with
-   * its first slider) and the sentence that says what happens; after the last one the whole again. False where
-   * a widget cannot be taken apart.
+   * The next picture of a widget that gains by it fills the slide, with the two handles that were used last
+   * (before that, with its first slider or else its first handle), with what is dragged beside it, and with the
+   * sentence that says what happens; after the last one the whole again. False where a widget cannot be taken
+   * apart.
    * @param {HTMLElement} stage @param {HTMLElement} shown @param {Element} widget
    */
   function onePart(stage, shown, widget) {
     const before = Number(shown.dataset.part ?? 0);
     restore(stage);
-    const parts = pictures(widget);
-    if (!parts.length || getComputedStyle(widget).display === "grid") return false;
-    const next = (before + 1) % (parts.length + 1);
     if (before) arrange(/** @type {HTMLElement} */ (stage.closest("section")));
+    const columns = shown.classList.contains("in-columns");
+    shown.classList.remove("in-columns");
+    const parts = pictures(widget);
+    const whole = !parts.length || getComputedStyle(widget).display === "grid";
+    shown.classList.toggle("in-columns", columns);
+    if (whole) return false;
+    const next = (before + 1) % (parts.length + 1);
     shown.dataset.part = String(next);
     stage.classList.toggle("with-one-part", next > 0);
     if (!next) return true;
     const picture = parts[next - 1];
+    const small = area(picture);
     const handles = [...widget.querySelectorAll(HANDLE)]
       .filter((handle) => handle.checkVisibility() && !handle.closest("details"));
     for (const box of widget.querySelectorAll(".tfw-scroll")) {
@@ -320,6 +355,8 @@
     }
     const last = used.filter((one) => handles.includes(one)).slice(0, 2);
     if (!last.length) last.push(...handles.filter((one) => one.querySelector("input[type=range]")).slice(0, 1));
+    if (!last.length) last.push(...handles.slice(0, 1));
+    last.push(...widget.querySelectorAll(":scope > :has(> [role=slider])"));
     const said = picture.querySelector("[role=status]") ? [] :
       [...widget.querySelectorAll(":scope > [role=status]")].slice(-1);
     shown.classList.remove("in-columns");
@@ -339,7 +376,7 @@
     }
     best();
     fit(stage);
-    return true;
+    return area(picture) > GAIN * small || onePart(stage, shown, widget);
   }
 
   /** The next part of what is shown at twice its size; after the last one the whole again. */
@@ -375,8 +412,16 @@
   }
 
   function start() {
-    deck.addKeyBinding({ keyCode: 77, key: "M", description: "Magnify, part by part" }, magnify);
+    deck.addKeyBinding({ keyCode: 77, key: "M", description: "Magnify, part by part" }, () => {
+      if (parent !== globalThis) parent.postMessage(MAGNIFY, "*");
+      magnify();
+    });
     deck.configure({
+      // The slide with the title does not count: plans and addresses number the others.
+      slideNumber: (/** @type {HTMLElement} */ slide = deck.getCurrentSlide()) => {
+        const number = deck.getSlides().indexOf(slide);
+        return number ? [number, "/", deck.getTotalSlides() - 1] : [""];
+      },
       // A key from the speaker's window comes without a target.
       keyboardCondition: (/** @type {KeyboardEvent} */ event) =>
         !(/** @type {Element | null} */ (event.target)?.closest?.(".widget-place, .slide-stage:focus")),

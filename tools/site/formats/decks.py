@@ -6,6 +6,7 @@ resolved, so what is on a slide is the chapter's own: its paragraphs, formulas, 
 """
 
 import ast
+import itertools
 import re
 import textwrap
 from collections.abc import Iterable, Iterator
@@ -14,7 +15,9 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 from docutils import nodes
+from PIL import Image
 from pygments.formatters import HtmlFormatter
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -51,6 +54,8 @@ LOADED = (
     *("fonts/*book-math*", "revealjs/LICENSE", NOTES),
     *("revealjs/dist/reveal.js", "revealjs/dist/reveal.css"),
 )
+IMAGE = re.compile(r'<img (?=[^>]*src="([^"]+\.png)")')
+GAP = 8  # rows of a picture, all of one colour, between which it may be cut
 LABELS = {"say": "", "ask": "Ask the room: ", "answer": "Answer: ", "expect": "Expect: "}
 logger = logging.getLogger(__name__)
 
@@ -418,8 +423,26 @@ def finish_decks(app: Sphinx, site: Site) -> None:
     for needless in list(needless_files(static)):
         site.remove(needless)
     (static / "pygments.css").write_text(colours_of_code(), encoding="utf-8")
-    for page in site.pages.values():
+    for name, page in site.pages.items():
+        folder = (site.out / name).parent
+        page.text = IMAGE.sub(lambda tag: with_gaps(tag, folder), page.text)
         page.text = policy.with_policy(page.text, scripts=scripts, **{"frame-src": "'self'"})
+
+
+def with_gaps(tag: re.Match[str], folder: Path) -> str:
+    """The beginning of a picture's tag, with the heights at which the picture may be cut."""
+    return f'{tag[0]}data-gaps="{" ".join(f"{gap:.3f}" for gap in gaps(folder / tag[1]))}" '
+
+
+def gaps(picture: Path) -> Iterator[float]:
+    """The middles of a picture's empty stripes, as shares of its height from the top."""
+    with Image.open(picture) as opened:
+        rows = np.asarray(opened.convert("RGB"))
+    empty = (rows == rows[:1, :1]).all(axis=(1, 2))
+    for is_empty, run in itertools.groupby(range(len(rows)), key=lambda row: empty[row]):
+        stripe = [*run]
+        if is_empty and len(stripe) >= GAP:
+            yield (stripe[0] + stripe[-1] + 1) / 2 / len(rows)
 
 
 AFTER_THE_DECKS = (

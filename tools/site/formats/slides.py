@@ -48,7 +48,6 @@ REVEAL = {
     "center": False,
     "hash": True,
     "transition": "none",
-    "slideNumber": "c/t",
     "controlsTutorial": False,
     # With it the speaker's view has the pace: ahead of, or behind, the minutes that each slide has.
     "defaultTiming": 120,

@@ -92,7 +92,7 @@ function render({ model, el }) {
   el.append(html("div", { class: "tfw tfw-rotary" },
     html("p", { class: "tfw-question" },
       "Drag both words along the line. Which clocks turn, and what becomes of the score?"),
-    line, html("div", { class: "tfw-rotary-clocks" }, ...clocks.map(({ element }) => element)),
+    line, html("div", { class: "tfw-rotary-clocks tfw-together" }, ...clocks.map(({ element }) => element)),
     readout, html("div", { class: "tfw-controls" }, distance.element)));
   draw();
   return () => {

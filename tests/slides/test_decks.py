@@ -18,6 +18,11 @@ ROW = re.compile(
 )
 LEAST, LEAST_OF_CODE, LEAST_OF_WIDGET = 28, 17, 13  # pixels of 720
 PICTURES, MOST_PARTS = "svg, canvas, table, .tfw-heatmap", 6
+SHOWN = """(image) => {
+  const { style, dataset } = image;
+  return [-parseFloat(style.marginTop), parseFloat(image.closest(".slide-shown").style.height),
+    parseFloat(style.height), (dataset.gaps ?? "").split(" ").filter(Boolean).map(Number)];
+}"""
 OFFER = "Try your own sentence: load the model"
 CONTENTS = "JSON.stringify(place.model.get('contents'))"
 OWN = "Ein Hund springt durch den Schnee."
@@ -72,6 +77,22 @@ def test_a_deck_opens_whole_and_quietly(
     assert opened.complaints == []
     assert len(seen) == count + 1  # and the one that opens it
     assert sum(slide["seconds"] for slide in seen) == 60 * minutes
+
+
+def test_a_tall_picture_is_not_cut_through_its_letters(
+    browser: Browser, built_slides: None, deck: tuple[str, int, float]
+) -> None:
+    """Each part begins in a gap, if the second half of the part before has one."""
+    with open_deck(browser, SLIDES / deck[0]) as opened:
+        for number in range(opened.page.evaluate("Reveal.getTotalSlides()")):
+            parts = opened.slide(number)["parts"]
+            image = opened.page.locator(".present .slide-shown img").first
+            for part in range(parts):
+                opened.page.evaluate("part => Reveal.navigateFragment(part)", part)
+                top, height, all_of_it, gaps = image.evaluate(SHOWN)
+                low, high = top + height / 2, top + height
+                if part < parts - 1 and any(low < gap * all_of_it <= high for gap in gaps):
+                    assert min(abs(gap * all_of_it - high) for gap in gaps) < 1
 
 
 def test_a_slide_with_a_widget_has_a_question_its_answer_and_a_misconception(

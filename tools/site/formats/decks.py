@@ -12,6 +12,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -424,12 +425,11 @@ def finish_decks(app: Sphinx, site: Site) -> None:
         site.remove(needless)
     (static / "pygments.css").write_text(colours_of_code(), encoding="utf-8")
     for name, page in site.pages.items():
-        folder = (site.out / name).parent
-        page.text = IMAGE.sub(lambda tag: with_gaps(tag, folder), page.text)
+        page.text = IMAGE.sub(partial(with_gaps, (site.out / name).parent), page.text)
         page.text = policy.with_policy(page.text, scripts=scripts, **{"frame-src": "'self'"})
 
 
-def with_gaps(tag: re.Match[str], folder: Path) -> str:
+def with_gaps(folder: Path, tag: re.Match[str]) -> str:
     """The beginning of a picture's tag, with the heights at which the picture may be cut."""
     return f'{tag[0]}data-gaps="{" ".join(f"{gap:.3f}" for gap in gaps(folder / tag[1]))}" '
 
@@ -439,8 +439,8 @@ def gaps(picture: Path) -> Iterator[float]:
     with Image.open(picture) as opened:
         rows = np.asarray(opened.convert("RGB"))
     empty = (rows == rows[:1, :1]).all(axis=(1, 2))
-    for is_empty, run in itertools.groupby(range(len(rows)), key=lambda row: empty[row]):
-        stripe = [*run]
+    for is_empty, stripes in itertools.groupby(range(len(rows)), key=lambda row: empty[row]):
+        stripe = [*stripes]
         if is_empty and len(stripe) >= GAP:
             yield (stripe[0] + stripe[-1] + 1) / 2 / len(rows)
 

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 
@@ -20,7 +22,7 @@ from tools.site.durations import Durations
 from tools.site.execute import Execution
 from tools.site.extensions.slide_marks import read_mark
 from tools.site.formats import slides
-from tools.site.formats.decks import broken, without_docstrings
+from tools.site.formats.decks import broken, gaps, without_docstrings
 from tools.site.formats.slides import publish
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -407,6 +409,13 @@ def test_a_key_magnifies_what_is_shown_part_by_part(opened: OpenDeck) -> None:
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowRight")
     assert page.evaluate(width) == pytest.approx(whole)
+
+
+def test_a_picture_is_cut_where_nothing_is_drawn(tmp_path: Path) -> None:
+    rows = np.full((100, 40), 255, dtype=np.uint8)
+    rows[:30, 5] = rows[50:57, 5] = rows[60:, 5] = 0  # between the last two three rows alone
+    Image.fromarray(rows).save(tmp_path / "picture.png")
+    assert [*gaps(tmp_path / "picture.png")] == [0.4]
 
 
 @pytest.mark.slow

@@ -55,7 +55,7 @@ LOADED = (
     *("fonts/*book-math*", "revealjs/LICENSE", NOTES),
     *("revealjs/dist/reveal.js", "revealjs/dist/reveal.css"),
 )
-IMAGE = re.compile(r'<img (?=[^>]*src="([^"]+\.png)")')
+IMAGE = re.compile(r'<img (?=[^>]*src="([^"]*_images/[^"]+\.png)")')
 GAP = 8  # rows of a picture, all of one colour, between which it may be cut
 LABELS = {"say": "", "ask": "Ask the room: ", "answer": "Answer: ", "expect": "Expect: "}
 logger = logging.getLogger(__name__)

@@ -199,3 +199,31 @@ def test_all_slides_at_once_and_the_speakers_view_are_for_everyone(
         assert violations_of(view) == []
         assert page.evaluate("window.violations") == []
         assert opened.complaints == []
+
+
+def test_what_is_magnified_in_the_speakers_view_is_so_in_the_hall(
+    browser: Browser, built_slides: None
+) -> None:
+    with open_deck(browser, SLIDES / "book" / "why" / "attention.html") as opened:
+        page = opened.page
+        opened.slide(1)
+        with page.expect_popup() as popup:
+            page.keyboard.press("s")
+        view = popup.value
+        preview = view.frame_locator("#current-slide iframe")
+        expect(preview.locator(".reveal.ready")).to_be_visible()
+        view.keyboard.press("m")
+        for shown in (page, preview):
+            expect(shown.locator(".present .slide-stage.magnified")).to_have_count(1)
+
+
+def test_a_slide_has_the_number_by_which_plans_name_it(
+    browser: Browser, built_slides: None, deck: tuple[str, int, float]
+) -> None:
+    """The one with the title has none; the address has the same number."""
+    with open_deck(browser, SLIDES / deck[0]) as opened:
+        shown = opened.page.locator(".slide-number")
+        expect(shown).to_have_text("")
+        opened.slide(deck[1])
+        expect(shown).to_have_text(f"{deck[1]} / {deck[1]}", use_inner_text=True)
+        opened.page.wait_for_url(f"**/*#/{deck[1]}")

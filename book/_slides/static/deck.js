@@ -253,13 +253,13 @@
 
   const MAGNIFY = "book: magnify"; // what a preview says to the speaker's view, where keys are pressed
   const open = globalThis.open.bind(globalThis);
-  globalThis.open = (address, name) => {
-    const opened = open(address, name, `width=${screen.availWidth},height=${screen.availHeight}`);
-    opened?.addEventListener("message", ({ data }) => data === MAGNIFY && magnify());
+  globalThis.open = (address, target) => {
+    const opened = open(address, target, `width=${screen.availWidth},height=${screen.availHeight}`);
     // What the plug-in writes into the window, it writes as soon as it has it.
     setTimeout(() => {
       const view = opened?.document;
       if (!view?.querySelector("#speaker-controls")) return;
+      opened?.addEventListener("message", ({ data }) => data === MAGNIFY && magnify());
       const title = view.createElement("h1");
       title.textContent = "The speaker\u2019s view";
       const look = view.createElement("style");

@@ -91,6 +91,12 @@ def check_run_folder(folder: Path, resume: bool) -> None:
     has_run = (folder / "config.json").exists()
     if resume and not has_run and not (folder / "checkpoint.safetensors").exists():
         raise RunError(f"{folder} holds no run to resume; leave out --resume to start one")
+    trained = (folder / "model.safetensors").exists()
+    if resume and trained and not (folder / "checkpoint.safetensors").exists():
+        raise RunError(
+            f"{folder} has a trained model and no checkpoint to go on from; leave out --resume, "
+            f"and begin another run with its weights: --start {folder} --out ANOTHER"
+        )
     if has_run and not resume:
         raise RunError(
             f"{folder} holds a run already; add --resume to go on with it, or name another folder"
@@ -173,10 +179,13 @@ def keep_scores(folder: Path, name: str, scores: dict[str, Any]) -> None:
 
 def _read_config(folder: Path) -> dict[str, Any]:
     """The config.json of a finished run."""
+    path = folder / "config.json"
+    if not path.exists():
+        raise RunError(f"{folder} holds no run (no config.json); train one")
     try:
-        config: dict[str, Any] = read_json(folder / "config.json")
+        config: dict[str, Any] = read_json(path)
     except (OSError, ValueError) as error:
-        raise RunError(f"{folder} holds no run (no readable config.json); train one") from error
+        raise RunError(f"{path} cannot be read: mend it, or take it from a copy") from error
     if not isinstance(config, dict) or not isinstance(config.get("task"), str):
         raise RunError(f"{folder} holds no run (its config.json names no task); train one")
     if not (folder / "model.safetensors").exists():

@@ -725,7 +725,7 @@ RUNS: dict[Callable[[Path], None], str] = {
     tokenizer_with_a_pattern: NOT_OURS.format("pre_tokenizer"),
     tokenizer_with_an_endless_word: "one of its words has more than 16,384 letters",
     run_config_of_megabytes: TOO_LARGE,
-    run_config_nested_deeply: "holds no run",
+    run_config_nested_deeply: "config.json cannot be read: mend it",
     pipe_in_place_of("config.json"): PIPE,
     pipe_in_place_of("tokenizer.json"): PIPE,
     pipe_in_place_of("model.safetensors"): "it is a pipe or a device",

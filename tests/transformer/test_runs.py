@@ -15,7 +15,7 @@ from transformer.tasks import copy_task
 from transformer_book.results import result_of_run
 
 
-@pytest.mark.parametrize("content", ["[]", "{}", '{"task": ["copy"]}', "no JSON"])
+@pytest.mark.parametrize("content", ["[]", "{}", '{"task": ["copy"]}'])
 def test_a_config_that_is_no_runs_is_a_sentence(tmp_path: Path, content: str) -> None:
     (tmp_path / "config.json").write_text(content)
     (tmp_path / "model.safetensors").touch()
@@ -122,3 +122,18 @@ def test_a_folder_whose_name_is_no_text_is_refused_before_it_is_made(tmp_path: P
     with pytest.raises(RunError, match="is not UTF-8"):
         check_run_folder(folder, resume=False)
     check_run_folder(tmp_path / "lauf ü?", resume=False)
+
+
+def test_a_trained_model_without_its_checkpoint_is_not_begun_anew(tmp_path: Path) -> None:
+    for name in ("config.json", "model.safetensors"):
+        (tmp_path / name).write_text("{}")
+    with pytest.raises(RunError, match="no checkpoint to go on from.*--start"):
+        check_run_folder(tmp_path, resume=True)
+
+
+def test_a_damaged_config_is_not_called_no_run(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"task": "co')
+    with pytest.raises(RunError, match=r"config\.json cannot be read: mend it"):
+        load_run(tmp_path)
+    with pytest.raises(RunError, match=r"holds no run \(no config\.json\)"):
+        load_run(tmp_path / "nothing")

@@ -285,4 +285,5 @@ def load_tokenizer(path: Path) -> Tokenizer:
     except FileNotFoundError as error:
         raise ValueError(f"there is no tokenizer at {path}; is this a run folder?") from error
     except Exception as error:  # the library raises bare Exception for what it cannot parse
-        raise ValueError(f"{path} is no tokenizer file ({error})") from error
+        what = f"{path} is no tokenizer file ({error}); take it from a copy of the run"
+        raise ValueError(what) from error

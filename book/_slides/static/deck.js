@@ -330,7 +330,7 @@
    * (before that, with its first slider or else its first handle), with what is dragged beside it, and with the
    * sentence that says what happens; after the last one the whole again. False where a widget cannot be taken
    * apart.
-   * @param {HTMLElement} stage @param {HTMLElement} shown @param {Element} widget
+   * @param {HTMLElement} stage @param {HTMLElement} shown @param {Element} widget @returns {boolean}
    */
   function onePart(stage, shown, widget) {
     const before = Number(shown.dataset.part ?? 0);
@@ -339,9 +339,9 @@
     const columns = shown.classList.contains("in-columns");
     shown.classList.remove("in-columns");
     const parts = pictures(widget);
-    const whole = !parts.length || getComputedStyle(widget).display === "grid";
+    const indivisible = !parts.length || getComputedStyle(widget).display === "grid";
     shown.classList.toggle("in-columns", columns);
-    if (whole) return false;
+    if (indivisible) return false;
     const next = (before + 1) % (parts.length + 1);
     shown.dataset.part = String(next);
     stage.classList.toggle("with-one-part", next > 0);
@@ -413,7 +413,7 @@
 
   function start() {
     deck.addKeyBinding({ keyCode: 77, key: "M", description: "Magnify, part by part" }, () => {
-      if (parent !== globalThis) parent.postMessage(MAGNIFY, "*");
+      if (parent !== window) parent.postMessage(MAGNIFY, "*");
       magnify();
     });
     deck.configure({

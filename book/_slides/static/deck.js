@@ -355,7 +355,7 @@
     }
     const last = used.filter((one) => handles.includes(one)).slice(0, 2);
     if (!last.length) last.push(...handles.filter((one) => one.querySelector("input[type=range]")).slice(0, 1));
-    if (!last.length) last.push(...handles.slice(0, 1));
+    if (!last.length && !picture.querySelector(HANDLE)) last.push(...handles.slice(0, 1));
     last.push(...widget.querySelectorAll(":scope > :has(> [role=slider])"));
     const said = picture.querySelector("[role=status]") ? [] :
       [...widget.querySelectorAll(":scope > [role=status]")].slice(-1);

@@ -207,6 +207,7 @@ MOVES = [
     Move("MaskExplorer()", "slider", "sentence of the batch", "End", "sentence", 2),
     Move("MergeExplorer()", "slider", "merges done", "End", "step", 15),
     Move("PositionExplorer()", "radio", "curves", "ArrowLeft", "view", "rotation"),
+    Move("RotaryExplorer()", "slider", "distance", "End", "distance", 20),
     Move("ScheduleExplorer()", "slider", "warm-up steps", "Home", "warmup", 100),
     Move("SeedsExplorer()", "slider", "seeds n", "End", "n", 50),
     Move("SelfCheck('slider', 'Which?', spec=scale, given=1.0)", "slider", "Your guess", "End",
@@ -214,6 +215,7 @@ MOVES = [
     Move("ShapesExplorer()", "slider", "source length", "End", "src_len", 24),
     Move("SoftmaxTemperature()", "slider", "temperature", "End", "temperature", 5.0),
     Move("TrainingPlayground(tasks=['copy', 'sort'])", "slider", "random seed", "End", "seed", 10),
+    Move("TreeExplorer()", "slider", "with a spoon", "End", "hangs", [3, 0]),
 ]  # fmt: skip
 IMPORTS = """\
 import random
@@ -288,7 +290,8 @@ class TestAll:
             first = controls.evaluate_all(CONTROLS)
             control.press(move.key)
             run(asked)
-            told = re.compile(f"^{move.value} (?!{move.value}$)")
+            value = re.escape(str(move.value))  # a list has brackets
+            told = re.compile(f"^{value} (?!{value}$)")
             answer = asked.locator(".jp-OutputArea-output")
             expect(answer).to_have_text(told, timeout=PATIENCE)
             assert controls.evaluate_all(CONTROLS) != first

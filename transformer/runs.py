@@ -81,7 +81,7 @@ def check_run_folder(folder: Path, resume: bool) -> None:
 
     Raises:
         RunError: a file stands in its place, its name is no text, or it holds a run and `resume` is
-            False, or holds none and it is True.
+            False, or holds none and it is True, or a model without its checkpoint.
     """
     if any("\ud800" <= letter <= "\udfff" for letter in str(folder)):  # octets that are no text
         raise RunError(f"the name {folder} is not UTF-8, in which runs are written; name another")
@@ -89,10 +89,10 @@ def check_run_folder(folder: Path, resume: bool) -> None:
     if not there.is_dir():
         raise RunError(f"{there} is a file, where a folder is needed; name another folder")
     has_run = (folder / "config.json").exists()
-    if resume and not has_run and not (folder / "checkpoint.safetensors").exists():
+    unfounded = resume and not (folder / "checkpoint.safetensors").exists()
+    if unfounded and not has_run:
         raise RunError(f"{folder} holds no run to resume; leave out --resume to start one")
-    trained = (folder / "model.safetensors").exists()
-    if resume and trained and not (folder / "checkpoint.safetensors").exists():
+    if unfounded and (folder / "model.safetensors").exists():
         raise RunError(
             f"{folder} has a trained model and no checkpoint to go on from; leave out --resume, "
             f"and begin another run with its weights: --start {folder} --out ANOTHER"

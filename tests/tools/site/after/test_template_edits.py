@@ -13,7 +13,8 @@ from tools.site.after.template_edits import LETTER, PHONE, SCROLLED_LETTER, fini
 
 from transformer_book.figures import use_style
 
-PAGE = """<html><head>
+PAGE = """<html lang="en" data-theme="auto"><head>
+    <script data-cfasync="false">theme = "auto"</script>
     <script src="../_static/doctools.js"></script>
     <script src="../_static/searchtools.js"></script>
     <script src="../_static/language_data.js"></script>
@@ -63,7 +64,7 @@ def test_the_keyboard_skips_to_the_first_figure_that_can_be_operated() -> None:
 
 def test_only_the_search_page_loads_the_index() -> None:
     assert re.findall(r'src="(.*?)"', finished(PAGE, "chapter", {})) == ["../_static/doctools.js"]
-    assert finished(PAGE, "search", {}).count("<script") == 4
+    assert finished(PAGE, "search", {}).count(" src=") == 4
 
 
 @pytest.mark.parametrize(
@@ -74,6 +75,10 @@ def test_a_page_without_what_is_to_be_changed_is_refused(gone: str) -> None:
         ExtensionError, match=r"chapter: nothing matches template_edits\.(SIDE_BAR|SEARCH)"
     ):
         finished(re.sub(gone, "", PAGE), "chapter", {})
+
+
+def test_without_scripts_a_page_is_light() -> None:
+    assert '<html lang="en" data-theme="light">' in finished(PAGE, "chapter", {})
 
 
 def test_a_picture_waits_and_has_its_place_before_it_comes(picture: Path) -> None:

@@ -92,7 +92,7 @@ def test_a_search_leads_to_prose(browser: Browser, query: str, first: str) -> No
 @pytest.mark.browser
 @pytest.mark.parametrize(
     ("query", "meant"),
-    [("transformr", "transformer"), ("lable smothing", "label smoothing"), ("qqqqqq", None)],
+    [("transformr", "transformer"), ("labell smothing", "label smoothing"), ("qqqqqq", None)],
 )
 def test_a_slip_of_the_pen_is_answered_with_what_was_meant(
     browser: Browser, query: str, meant: str | None

@@ -263,6 +263,8 @@ def test_nothing_can_be_changed_before_the_guess_and_the_right_one_says_what_cam
     assert not field.evaluate("one => one === document.activeElement")
     shown.page.get_by_role("group", name=ASKED["ask"]).get_by_label("a synonym").check()
     assert shown.state("guess") == 1 and not first.is_visible()
+    now = shown.page.get_by_text("Now try the sentences below")
+    assert now.is_visible()
     offered = shown.page.get_by_role("group", name="or try")
     offered.get_by_label("half of it").check()
     assert not shown.page.get_by_text(ASKED["why"]).is_visible()
@@ -270,6 +272,7 @@ def test_nothing_can_be_changed_before_the_guess_and_the_right_one_says_what_cam
     widget.candidate = READY["another animal"]
     compare(shown, widget)
     assert shown.page.get_by_text("You expected: “a synonym”").is_visible()
+    assert not now.is_visible()
     assert shown.page.get_by_text(ASKED["why"]).is_visible()
     assert shown.height() <= 1000
     shown.check()

@@ -137,13 +137,18 @@ def test_who_does_not_know_what_to_ask_taps_a_sentence_and_is_told_when_the_mode
     field = shown.page.get_by_label("Your own sentence, in English or in German")
     offered = field.get_attribute("placeholder")
     unsure = shown.page.get_by_text("The model is unsure")
-    shown.page.get_by_role("button", name=offered).click()
+    tapped = shown.page.get_by_role("button", name=offered)
+    tapped.click()
     wait_for(shown, 2)
+    expect(tapped).to_be_hidden()  # between the field and its answer nothing stands now
     assert field.input_value() == offered and unsure.count() == 0
-    for number, text in enumerate(STRANGE + KNOWN, 3):
+    for number, text in enumerate(KNOWN + STRANGE, 3):
         ask(shown, text)
         wait_for(shown, number)
         assert unsure.count() == (text in STRANGE), text
+    ask(shown, 600 * "x")
+    expect(shown.page.get_by_role("alert")).to_be_visible()
+    expect(unsure).to_have_count(0)  # that was another sentence
     shown.check()
 
 

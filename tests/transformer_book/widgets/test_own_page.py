@@ -1,5 +1,9 @@
 """A page of one's own in a browser: opened from the disk it looks well, and it translates."""
 
+import shutil
+from pathlib import Path
+from urllib.parse import urlsplit
+
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -118,6 +122,21 @@ def test_a_model_of_two_directions_translates_back_and_says_when_it_is_unsure(
         expect(doubt).to_have_count(0)
     assert complaints == []
     page.context.close()
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_text("const half = {")])
+def test_a_figure_without_its_file_says_so(browser, address, tmp_path, damage) -> None:
+    folder = tmp_path / "copied"
+    shutil.copytree(Path(urlsplit(address).path).parent, folder)
+    damage(folder / "_static/widgets/attention_heads.js")
+    page = browser.new_page()
+    page.goto((folder / "index.html").as_uri())
+    place = page.locator('.widget-place[data-front-end="attention_heads"]')
+    place.scroll_into_view_if_needed()
+    expect(place).to_contain_text(
+        "a file of it is missing or damaged. Copy the whole folder again."
+    )
+    page.close()
 
 
 def test_the_search_is_shown_to_its_end(browser, address) -> None:

@@ -142,6 +142,7 @@ def test_similarity_depends_on_the_offset_alone(show, d_model):
 def test_a_rotation_by_k_leads_to_the_code_k_later(show, d_model, pair):
     table = sinusoidal_positions(128, d_model)
     shown = show(PositionExplorer(view="rotation", d_model=d_model, length=128, pair=pair))
+    shown.widget.locator("summary").click()
     for pos, k in ((5, 3), (0, 44), (100, -64)):
         shown.set("position", pos)
         shown.set("offset", k)

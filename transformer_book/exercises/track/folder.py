@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from transformer.support.files import FileError, read_json, write_atomically
+from transformer.support.files import FileError, read_json, read_limited, write_atomically
 from transformer.support.terminal import command_line
 
 from transformer_book.exercises.catalogue import EXERCISES
@@ -19,7 +19,7 @@ from transformer_book.exercises.exercise import Exercise
 from transformer_book.exercises.guard import guarded
 from transformer_book.exercises.track.examiner import EXAMINER
 from transformer_book.exercises.track.files import defining, file_name, files_in, skeleton_text
-from transformer_book.exercises.track.load import load
+from transformer_book.exercises.track.load import LARGEST, load
 from transformer_book.exercises.track.parts import Parts
 from transformer_book.exercises.verdict import Result, not_written
 
@@ -157,7 +157,9 @@ class Track:
     def written(self, name: str) -> bool:
         """Whether there is anything but the skeleton."""
         try:
-            return self.path(name).read_bytes() != skeleton_text(find(name)).encode()
+            return read_limited(self.path(name), LARGEST) != skeleton_text(find(name)).encode()
+        except FileError:
+            return True  # a pipe, say: `load` says so
         except OSError:
             return False
 
@@ -213,7 +215,7 @@ class Track:
         self.refresh()
         path, skeleton = self.path(name), skeleton_text(find(name)).encode()
         try:
-            written = path.read_bytes() if path.exists() else skeleton
+            written = read_limited(path, LARGEST) if path.exists() else skeleton
         except OSError as error:
             raise FileError(f"{path} cannot be read: {error.strerror or error}") from error
         backup = None
@@ -275,6 +277,6 @@ def _make(folder: Path) -> None:
 
 def _hash(path: Path) -> str:
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
+        return hashlib.sha256(read_limited(path, LARGEST)).hexdigest()
+    except (OSError, FileError):
         return "not there"

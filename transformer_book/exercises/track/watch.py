@@ -71,7 +71,12 @@ def listing(track: Track) -> list[str]:
         left += 0 if passed else exercise.minutes
         numbers = f"{number_of(name):2}  {name:<{width}}  {stars(exercise.difficulty)}"
         lines.append(f"{sign} {numbers}  {exercise.minutes:2} min  {exercise.title}")
-    return [*lines, bar(track), *([f"About {left} minutes are left."] if left else [])]
+    open_ones = [n for n in EXERCISES if track.written(n) and not track.passed(n)]
+    told = f"Written, and not passed as it is now: {', '.join(open_ones)}. --once checks."
+    return [
+        *lines, *([wrapped(told)] if open_ones else []), bar(track),
+        *([f"About {left} minutes are left."] if left else []),
+    ]  # fmt: skip
 
 
 def shown(result: Result) -> str:

@@ -148,7 +148,11 @@
       Object.assign(place, { model });
       place.dataset.state = "live";
     } catch (error) {
-      place.dataset.state = "failed"; // the picture for print takes its place
+      place.dataset.state = "failed"; // the picture for print takes its place, where there is one
+      const told = document.createElement("p");
+      told.textContent = `This figure did not load: a file of it is missing or damaged. ${
+        location.protocol === "file:" ? "Copy the whole folder again." : "Load the page again."}`;
+      place.replaceChildren(told);
       throw error;
     }
   }

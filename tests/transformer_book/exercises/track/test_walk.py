@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -81,7 +82,7 @@ MISTAKES = {
     "while True:\n    pass\n": f"{SOFTMAX} was stopped: it did not end within",
     "import torch\nX = 1 / 0\n": "raises ZeroDivisionError in the line `X = 1 / 0`",
     "import nothing_of_the_kind\n": "raises ModuleNotFoundError in the line `import nothing_of",
-    "raise SystemExit(3)\n": f"{SOFTMAX} raises SystemExit",
+    "raise SystemExit\n": "in the line `raise SystemExit` before anything is called.",
     "def softmax(x):\n    return y\n": "name 'y' is not defined, in the line `return y`",
     "softmax = 3\n": f"{SOFTMAX} has no function softmax",
     "\0": f"{SOFTMAX} is no Python",
@@ -108,6 +109,14 @@ def test_a_file_that_is_no_text_gets_a_sentence(folder: Path) -> None:
     assert f"{SOFTMAX} is not text in UTF-8" in once(folder).stdout
     (folder / SOFTMAX).write_text(solved("softmax"), encoding="utf-8-sig")  # as Notepad may
     assert "✓ softmax is right." in once(folder).stdout
+
+
+def test_a_pipe_in_the_place_of_a_file_gets_a_sentence(folder: Path) -> None:
+    (folder / SOFTMAX).unlink()
+    os.mkfifo(folder / SOFTMAX)
+    assert "▸  1  softmax" in once(folder, "--list").stdout
+    assert "is a pipe or a device; put a file in its place" in once(folder).stdout
+    assert "is a pipe or a device" in once(folder, "--reset").stderr
 
 
 def test_what_nobody_has_checked_is_checked_before_the_training(folder: Path, monkeypatch) -> None:
@@ -284,6 +293,8 @@ def test_damaged_progress_is_found_again_by_checking(folder: Path, damage: str) 
     (folder / SOFTMAX).write_text(solved("softmax"))
     once(folder)
     (folder / "progress.json").write_text(damage)
+    listed = once(folder, "--list").stdout
+    assert "Written, and not passed as it is now: softmax. --once checks." in listed
     done = once(folder)
     assert done.returncode == 0
     assert "✓ softmax is right." in done.stdout and "1 of " in done.stdout

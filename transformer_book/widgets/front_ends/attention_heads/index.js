@@ -187,8 +187,8 @@ async function render({ model, el }) {
   const stop = watch(model, ["example", "kind", "layer", "head", "view", "message"],
     oncePerFrame(draw));
   const stopLoading = watch(model, ["contents", "packed"], oncePerFrame(load));
-  el.append(html("div", { class: "tfw tfw-heads" }, ...(own ? [own.element] : []), problem, controls,
-    ...(model.get("written") ? [said] : []),
+  el.append(html("div", { class: "tfw tfw-heads" }, ...(own ? [own.element] : []), problem,
+    ...(model.get("written") ? [said] : []), controls,
     html("div", { class: "tfw-heads-both" },
       html("div", {}, small.element, details),
       html("div", { class: "tfw-heads-large" }, heading, truth, large,

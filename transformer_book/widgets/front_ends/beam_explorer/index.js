@@ -157,6 +157,7 @@ function render({ model, el }) {
   el.append(html("div", { class: "tfw tfw-beam" },
     html("p", { class: "tfw-question" },
       "Drag the front of the search. Does the winner ever stand below another prefix?"),
+    ...(own ? [own.element] : []), problem,
     html("div", { class: "tfw-controls" }, sentences, sizes.element),
     picture.element,
     html("ul", { class: "tfw-key" }, ...KEY.map(([look, words]) => html("li", {},
@@ -164,8 +165,7 @@ function render({ model, el }) {
     readout, walk.element,
     fold("Finished hypotheses, and alpha",
       html("div", { class: "tfw-controls" }, alpha.element), endsHead, ends, note),
-    fold("Candidates of this step", candidatesHead, candidates),
-    problem, ...(own ? [own.element] : [])));
+    fold("Candidates of this step", candidatesHead, candidates)));
   load();
   return () => {
     stop();

@@ -80,7 +80,10 @@ function render({ model, el }) {
     const { rows, penalty, score } = bleuOf(ours, theirs);
     if (input.value !== get("candidate")) input.value = get("candidate");
     tools.inert = guess !== null && get("guess") < 0;
-    first.classList.toggle("tfw-kept-place", !tools.inert);
+    const judged = said();
+    first.textContent = tools.inert ? "Say first what you expect; then change the words."
+      : "Now try the sentences below, one by one: is it so?";
+    first.classList.toggle("tfw-kept-place", judged.length > 0);
     reference.show(theirs, rows);
     candidate.show(ours, rows);
     rows.forEach(({ right, counted, marks, share }, i) => {
@@ -98,7 +101,7 @@ function render({ model, el }) {
       zeros ? "One precision of 0 would make all of it 0: the first counts as a half, the next as a quarter. " : "",
       ours.length < theirs.length ? `Brevity leaves ${fixed(100 * penalty, 0)} % of the score.`
         : "It is long enough: nothing is taken off for brevity."].join("");
-    verdict.replaceChildren(...said().map((words) => html("p", {}, words)));
+    verdict.replaceChildren(...judged.map((words) => html("p", {}, words)));
   }
 
   const stop = watch(model, ["candidate", "reference", "guess"], draw);

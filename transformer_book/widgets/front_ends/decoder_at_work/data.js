@@ -87,7 +87,7 @@ export function headInWords(name) {
 
 /** @param {string[]} silenced */
 export function silencedInWords(silenced) {
-  if (!silenced.length) return "All heads speak.";
+  if (!silenced.length) return "";
   if (silenced.length > 4) return `${silenced.length} heads are silenced.`;
   return `Silenced: ${silenced.map(headInWords).join("; ")}.`;
 }

@@ -32,6 +32,11 @@ export function pane(constants, which, name, act) {
   input.addEventListener("keydown", (event) => {
     if (event.key === "Enter") send();
   });
+  // What is said of an output is about its own sentence, which may no longer be the one in the field.
+  const hideDoubt = () => {
+    doubt.hidden = !field.hidden && input.value.trim() !== shown;
+  };
+  input.addEventListener("input", hideDoubt);
   const field = html("div", { class: "tfw-controls", hidden: true },
     labelled(id, name, input), button("Translate", send).element);
 
@@ -49,6 +54,7 @@ export function pane(constants, which, name, act) {
 
   /** @type {{sentence: string, given: string, text: string} | null} */
   let speaking = null; // the last output with all heads
+  let shown = "";
 
   /**
    * @param {Contents} contents @param {Run | undefined} run
@@ -114,6 +120,8 @@ export function pane(constants, which, name, act) {
     const { unsure_below: below } = contents;
     const doubted = run.done && !silenced.length && below !== undefined;
     doubt.textContent = doubted ? unsure(total(run) / run.tokens.length, below) : unknown(run.source);
+    shown = sentence;
+    hideDoubt();
     const same = speaking?.sentence === sentence && speaking.given === given;
     before.hidden = !same || !silenced.length;
     before.textContent = same && silenced.length ? `With all heads: ${speaking?.text}.` : "";

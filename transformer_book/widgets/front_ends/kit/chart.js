@@ -103,6 +103,10 @@ export function chart(options) {
       if (!(value >= range[0] && value <= range[1])) return [];
       return [svg("circle", { cx: x, cy: toY(value), r: 4.5, fill: SERIES[i % SERIES.length] })];
     }));
+    // Where the cursor sets something, it looks like what is dragged elsewhere.
+    if (options.onPoint) {
+      dots.append(svg("circle", { class: "tfw-grip-dot", cx: x, cy: HEIGHT - MARGIN.bottom, r: 8 }));
+    }
     readout.textContent = options.say(place);
   }
 

@@ -84,16 +84,21 @@ const known = (model) => KNOWN[model.get("live")?.name];
 export const sentenceLabel = (model) => known(model)?.label ?? "Your own sentence";
 
 /**
- * Sentences to tap, and one as the field's placeholder; nothing where the model is not known.
+ * Sentences to tap, folded once one was, so that the answer stands near the field; one is the field's
+ * placeholder. Nothing where the model is not known.
  * @param {import("./model.js").Model} model @param {HTMLInputElement} input @param {() => void} send
  */
 export function suggestions(model, input, send) {
   const examples = known(model)?.examples ?? [];
   if (examples.length) input.placeholder = examples[0];
-  return examples.map((example) => button(example, () => {
-    input.value = example;
-    send();
-  }).element);
+  if (!examples.length) return [];
+  const element = html("details", { class: "tfw-suggestions", open: true },
+    html("summary", {}, "Sentences to try"), ...examples.map((example) => button(example, () => {
+      input.value = example;
+      element.open = false;
+      send();
+    }).element));
+  return [element];
 }
 
 /** @param {import("./model.js").Model} model @param {string} verb @param {string} waiting */
@@ -118,14 +123,15 @@ function sentenceField(model, verb, waiting) {
   const show = () => {
     const { note = "", back: translation, examples } = model.get("contents");
     const { source } = examples.at(-1); // its tokens, or as text
-    state.textContent = note || unknown([source].flat());
+    const refused = model.get("message"); // then it is another sentence that stands in the field
+    state.textContent = refused ? "" : note || unknown([source].flat());
     back.element.hidden = !translation;
   };
   back.element.hidden = true;
   const stop = watch(model, ["contents", "message"], show);
   const element = html("div", { class: "tfw-controls" },
-    labelled(id, sentenceLabel(model), input), button(verb, send).element, back.element,
-    ...suggestions(model, input, send), state);
+    labelled(id, sentenceLabel(model), input), button(verb, send).element, back.element, state,
+    ...suggestions(model, input, send));
   return { element, stop };
 }
 

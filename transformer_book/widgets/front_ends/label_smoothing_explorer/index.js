@@ -110,9 +110,11 @@ function render({ model, el }) {
 
   const stop = watch(model, ["vocab_size", "smoothing", "p"], oncePerFrame(draw));
   el.append(html("div", { class: "tfw tfw-smoothing" },
-    html("div", { class: "tfw-controls" }, ...[...controls, lowest].map(({ element }) => element)),
+    html("p", { class: "tfw-question" },
+      "Drag p: how certain may the model be before the loss rises again?"),
+    html("div", { class: "tfw-controls tfw-two" }, ...[...controls, lowest].map(({ element }) => element)),
     html("p", { class: "tfw-heading" },
-      "Bars: what the target q asks for. Lines: what the model gives at the cursor."),
+      "Bars: what the target asks for. Lines: what the model gives."),
     bars, picture.element, note));
   draw();
   return () => {

@@ -103,6 +103,7 @@ function render({ model, el }) {
 
   const stop = watch(model, ["words", "mark", "step", "new_word"], oncePerFrame(draw));
   el.append(html("div", { class: "tfw tfw-merge" },
+    html("p", { class: "tfw-question" }, "Which pair is joined first?"),
     html("div", { class: "tfw-controls" }, ...fields.map(({ element }) => element)),
     html("div", { class: "tfw-controls" }, mark.element),
     html("div", { class: "tfw-controls" }, walk.element, steps.element),

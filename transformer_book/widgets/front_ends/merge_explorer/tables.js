@@ -66,7 +66,7 @@ export function pairsTable() {
           html("span", { class: "tfw-merge-count" }, grouped(pair.count))));
     }));
     const more = pairs.length - ROWS;
-    rest.textContent = more > 0 ? `and ${more} more, none of them more frequent` : "";
+    rest.textContent = more > 0 ? `and ${more} more` : "";
   }
   return { element: all, show };
 }

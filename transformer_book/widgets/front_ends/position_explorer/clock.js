@@ -65,7 +65,8 @@ export function rotationView() {
   /** @type {HTMLTableRowElement[]} */
   let rows = [];
   const element = html("div", {},
-    html("div", { class: "tfw-side-by-side" }, clock, html("div", {}, numbers, all)), readout);
+    html("div", { class: "tfw-side-by-side" }, clock, html("div", {}, readout,
+      html("details", { class: "tfw-more" }, html("summary", {}, "In numbers, and all pairs"), numbers, all))));
 
   /** @param {import("./maths.js").Positions} next */
   function show({ d_model: dModel, position: pos, offset: k, pair }) {

@@ -88,8 +88,10 @@ function render({ model, el }) {
   const stopInside = watch(model, ["length", "d_model"], stayInside);
   const stop = watch(model, TRAITS, oncePerFrame(draw));
   el.append(html("div", { class: "tfw tfw-posexp" },
+    html("p", { class: "tfw-question" },
+      "Move the position: what changes, and what stays?"),
     view.element,
-    html("div", { class: "tfw-controls" }, ...Object.values(controls).map(({ element }) => element)),
+    html("div", { class: "tfw-controls tfw-two" }, ...Object.values(controls).map(({ element }) => element)),
     words, ...Object.values(views).map(({ element }) => element)));
   draw();
   return () => {

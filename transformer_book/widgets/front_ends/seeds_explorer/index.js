@@ -118,10 +118,10 @@ function render({ model, el }) {
       svg("path", { d: "M6 6h0", class: `tfw-seeds-dot tfw-seeds-${kind}` }));
   const numbers = html("table", { class: "tfw-table" },
     html("thead", {}, html("tr", {}, html("td", {}),
-      ...["these hundred", "in the long run"].map((text) => html("th", { scope: "col" }, text)))),
+      ...["these hundred", "long run"].map((text) => html("th", { scope: "col" }, text)))),
     html("tbody", {}, ...ROWS.map((text, i) => html("tr", {},
       html("th", { scope: "row" }, ...(KINDS[i + 1] ? [swatch(i + 1)] : []), text), ...cells[i]))));
-  const moved = html("div", { class: "tfw-controls" }, ...controls.map(({ element }) => element),
+  const moved = html("div", { class: "tfw-controls tfw-two" }, ...controls.map(({ element }) => element),
     again.element);
 
   /** @param {Luck} luck @param {number} decimals */

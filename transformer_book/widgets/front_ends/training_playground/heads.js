@@ -32,8 +32,8 @@ export function heads() {
     const frames = /** @type {[number, number][]} */ (
       kind === "cross" ? (links?.(source) ?? []).map((column, row) => [row, column]) : []);
     const weights = run.heads(kind);
-    heading.textContent = `where its heads look for the first of them (the brighter, the more${
-      frames.length ? "; framed: where the token to write stands" : ""})`;
+    heading.textContent = `its heads, for the first (bright: looks there${
+      frames.length ? "; framed: the token to write" : ""})`;
     maps.forEach((map, h) => {
       const value = (/** @type {number} */ r, /** @type {number} */ c) => weights[h]?.[r * places + c] ?? null;
       map.show({ rows, columns, frames: truth ? frames : [], value, say: (r, c) => (value(r, c) == null ? "Nothing looks here yet."

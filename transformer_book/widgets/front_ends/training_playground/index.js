@@ -165,15 +165,12 @@ function render({ model, el }) {
     again.allow(run.step + goal > 0);
     own.hidden = get("task") !== "own";
     const right = run.right.length ? run.right[run.right.length - 1] : 0;
-    status.textContent = run.step ? `step ${grouped(run.step)} \u00b7 loss ${
+    status.textContent = !allowed ? "Say first what you expect; then press Train." : run.step ? `step ${grouped(run.step)} \u00b7 loss ${
       fixed(run.losses[run.step - 1], 2)} \u00b7 ${right} of ${tests} right` + (run.longer.length
       ? ` \u00b7 with one digit more ${run.rightOfLonger}` : "")
       : "The weights are random: nothing is learned yet.";
-    if (ended) verdict.replaceChildren(...said().filter(Boolean).map((words) => html("p", {}, words)));
-    else {
-      const first = "Say first what you expect; then press Train.";
-      verdict.replaceChildren(...(allowed ? [] : [html("p", {}, first)]));
-    }
+    verdict.replaceChildren(
+      ...(ended ? said().filter(Boolean).map((words) => html("p", {}, words)) : []));
     verdict.classList.toggle("tfw-right", ended && run.right[run.right.length - 1] >= enough);
     line.show(run, earlier, get("steps") / 2);
     text.show(run);
@@ -190,16 +187,16 @@ function render({ model, el }) {
   const observer = new IntersectionObserver(([entry]) => {
     visible = entry.isIntersecting;
   });
-  const results = html("div", {},
-    html("div", { class: "tfw-side-by-side" }, line.element, html("div", {},
-      html("p", { class: "tfw-heading" }, "what it reads, and below what it writes (framed: wrong; \u23ce: the end)"), text.element)),
-    looks.heading, ...(guess ? [] : [looking.element]), looks.element);
+  const results = html("div", { class: "tfw-side-by-side" }, line.element, html("div", {},
+    html("p", { class: "tfw-heading" }, "what it reads, and below what it writes (framed: wrong; \u23ce: the end)"), text.element));
   el.append(html("div", { class: "tfw tfw-play" },
     ...(guess ? [guess.element] : []),
     html("div", { class: "tfw-controls" }, train.element, one.element, again.element,
       fast.element, ...chosen.task.map(({ element }) => element), ...(few ? parts : [])),
     own, ...(few ? [] : [html("details", {}, html("summary", {}, "Take parts out"),
-      html("div", { class: "tfw-controls" }, ...parts))]), status, verdict, results));
+      html("div", { class: "tfw-controls" }, ...parts))]), status, results, verdict,
+    html("div", { class: "tfw-play-looks" }, looks.heading, ...(guess ? [] : [looking.element]),
+      looks.element)));
   observer.observe(el);
   if (get("trained")) seek();
   else draw();

@@ -53,6 +53,14 @@ def test_each_chapter_has_a_deck_for_an_hour_at_most(chapter: str) -> None:
         ("why/one_sentence", "How many times do the two halves run?"),
         ("why/one_sentence", "What if it has made a mistake?"),
         ("translation/decoding", "Is the best word at every step the best sentence?"),
+        ("translation/decoding", "Wider and wider"),
+        ("translation/evaluation", "BLEU near 50: how many sentences are right?"),
+        ("translation/heads", "The error rate of an alignment"),
+        ("translation/heads", "What attention is not"),
+        ("architecture/encoder_decoder", "What need not be computed twice"),
+        ("why/attention", "Why divide by the root of $d_k$?"),
+        ("findings/errata", "Softmax without the exponential"),
+        ("findings/errata", "Masking by multiplication"),
     ],
 )
 def test_a_question_is_there_before_its_answer(chapter: str, question: str) -> None:
@@ -66,6 +74,14 @@ def test_a_question_is_there_before_its_answer(chapter: str, question: str) -> N
     outputs = [mark for mark in shown if mark.show == "output"]
     assert outputs
     assert all(mark.later for mark in outputs)
+
+
+def test_nothing_is_to_be_covered_by_hand() -> None:
+    """What waits for its question comes with a later key."""
+    for chapter in numbered(ROOT):
+        for mark in slides_of(ROOT / f"{chapter}.md"):
+            said = " ".join(text for _, text in mark.lines)
+            assert not re.search(r"\b[Cc]over (the|with)", said), (chapter, mark.title)
 
 
 def plan(title: str) -> list[tuple[str, list[str], list[str]]]:

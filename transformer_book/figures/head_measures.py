@@ -116,6 +116,7 @@ def looks_and_matters(
     """
     if ax is None:
         _, ax = plt.subplots()
+    points: list[tuple[str, tuple[float, float]]] = []
     for i, (name, (across, up, error)) in enumerate(groups.items()):
         xs, ys, errors = (np.asarray(values, dtype=float) for values in (across, up, error))
         ax.errorbar(
@@ -129,8 +130,15 @@ def looks_and_matters(
             capsize=3,
             label=name,
         )
-        for head, (x, y) in enumerate(zip(xs, ys, strict=True), 1):
-            ax.annotate(str(head), (x, y), xytext=(8, 4), textcoords="offset points", size=11)
+        points += [(str(head), (x, y)) for head, (x, y) in enumerate(zip(xs, ys, strict=True), 1)]
+    everywhere = np.array([at for _, at in points])
+    near = (0.04, 0.08) * np.ptp(everywhere, axis=0)
+    for head, at in points:
+        # Its number stands at the right of a point, or below where another point is there.
+        right, up = (everywhere - at).T
+        taken = ((right > 0) & (right < near[0]) & (abs(up) < near[1])).any()
+        offset, side = ((-8, -13), "right") if taken else ((8, 4), "left")
+        ax.annotate(head, at, xytext=offset, textcoords="offset points", size=11, ha=side)
     ax.axhline(0, color="black", lw=1)
     if baseline is not None:
         ax.axvline(baseline[0], color="black", ls="--", lw=1.5, label=baseline[1])

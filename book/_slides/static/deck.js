@@ -84,13 +84,22 @@
     }
   }
 
+  const COVERED = ".fragment:not(.visible, table)"; // of a table the last column alone
+
+  /** Whether all that answers its question comes with the next key. @param {Element} body */
+  function asks(body) {
+    return body.querySelector(`:is(.slide-words, .slide-shown) > ${COVERED}`) !== null &&
+      !body.querySelector(`.slide-shown > :not(${COVERED})`);
+  }
+
   /** Words above or beside, whichever leaves more. @param {HTMLElement} slide */
   function arrange(slide) {
     const body = slide.querySelector(":scope > .slide-body");
     if (!body || !slide.offsetHeight) return;
     const stage = /** @type {HTMLElement} */ (body.querySelector(":scope > .slide-stage"));
     const words = body.querySelectorAll(":scope > :is(.slide-words, .slide-then):has(*)").length;
-    body.classList.toggle("only-words", !stage.firstElementChild?.childElementCount);
+    body.classList.toggle("asks", asks(body));
+    body.classList.toggle("only-words", asks(body) || !stage.firstElementChild?.childElementCount);
     body.classList.toggle("only-stage", words === 0);
     body.classList.remove("beside");
     fitFormulas(body);
@@ -195,6 +204,10 @@
   });
   const begun = new MutationObserver((records) => {
     for (const { target } of records) {
+      // What is folded is so whether a widget was drawn on its slide, with room, or before.
+      for (const fold of /** @type {Element} */ (target).querySelectorAll("details.tfw-more")) {
+        fold.toggleAttribute("open", fold.matches(".tfw-shapes-details > :first-child"));
+      }
       settle(/** @type {Element} */ (target).closest(".slides > section"));
       grown.observe(/** @type {Element} */ (target));
     }
@@ -311,10 +324,10 @@
     }
   }
 
-  /** @param {Element} picture */
+  /** Of the largest thing drawn: a box around it may lie across both columns. @param {Element} picture */
   function area(picture) {
-    const { width, height } = picture.getBoundingClientRect();
-    return width * height;
+    const drawn = picture.matches(PICTURE) ? [picture] : [...picture.querySelectorAll(PICTURE)];
+    return Math.max(...drawn.map((one) => one.getBoundingClientRect()).map(({ width, height }) => width * height));
   }
 
   /** All of a widget. @param {Element} stage */

@@ -1,8 +1,10 @@
 """Figures of heads show the numbers that they are given, each at its layer and head."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from transformer_book import use_style
 from transformer_book.figures.head_measures import destinations, looks_and_matters
 
 
@@ -31,3 +33,17 @@ def test_each_head_is_a_point_where_its_two_numbers_say() -> None:
     assert [text.get_text() for text in axis.texts] == ["1", "2", "1"]
     labels = {text.get_text() for text in axis.get_legend().get_texts()}
     assert labels == {"layer 1", "layer 2", "uniform"}
+
+
+def test_the_number_of_a_head_does_not_stand_on_its_neighbour() -> None:
+    looks, costs = [0.62, 0.64, 0.14, 0.82], [0.02, 0.025, 0.03, 0.11]
+    groups = {"layer 2": (looks, costs, [0.01] * 4)}
+    with plt.rc_context():
+        use_style()
+        axis = looks_and_matters(groups, x_label="looks", y_label="matters")
+    axis.figure.canvas.draw()
+    half = 4.5 * axis.figure.dpi / 72  # of a point
+    for text in axis.texts:
+        box = text.get_window_extent().padded(half)
+        for at in axis.transData.transform(np.column_stack([looks, costs])):
+            assert not box.contains(*at)

@@ -12,7 +12,7 @@ stand a few points, and what the lecturer says is in the notes of the speaker's 
     % expect: That the weights were chosen by hand. Training finds them.
     % say: Let them guess before you go on.
 
-`later`: it comes with the next key, when the room has guessed.
+`later`: it comes with the next key, when the room has guessed; of a table its last column.
 
 A comment that begins with `show` puts what stands below it on the slide that was begun last. Pages
 and notebooks know nothing of all this: there the marks are taken away.
@@ -52,7 +52,7 @@ class Mark:
         title: of the slide that begins here; empty where the mark only shows more on the last one.
         show: what of the thing below is shown: "next" (as on the page), "code", "output" or
             "nothing".
-        later: whether it comes with the next key.
+        later: whether it comes with the next key; of a table its last column alone.
         minutes: how long the lecturer stays at the slide.
         lines: the points and notes in their order, each with what it is.
     """

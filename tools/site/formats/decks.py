@@ -209,7 +209,8 @@ def show(made: slide, mark: slide_mark) -> None:
         logger.warning("what a slide is to show has no %s", mark["show"], location=mark)
     if mark["later"]:
         minutes = cast(nodes.paragraph, next(iter(made.findall(slide_notes)))[0])
-        minutes += nodes.Text(" What is shown comes with the next key.")
+        what = "The last column" if isinstance(target, nodes.table) else "What is shown"
+        minutes += nodes.Text(f" {what} comes with the next key.")
     for part in shown:
         if mark["later"]:
             part["classes"].append(FRAGMENT)
@@ -324,7 +325,8 @@ def complain(made: slide, page: str) -> None:
 def begins_empty(made: slide) -> bool:
     """Whether all that is below the title comes with a later key."""
     parts = [*part_of(made, "slide-words"), *part_of(made, "slide-shown")]
-    return all(FRAGMENT in cast(nodes.Element, part)["classes"] for part in parts)
+    later = (FRAGMENT in cast(nodes.Element, part)["classes"] for part in parts)
+    return all(later) and not any(isinstance(part, nodes.table) for part in parts)
 
 
 def shows_only_printed_lines(made: slide) -> bool:

@@ -26,6 +26,8 @@ from tools.site.formats.decks import broken, gaps, without_docstrings
 from tools.site.formats.slides import publish
 
 ROOT = Path(__file__).resolve().parents[4]
+MORE = """document.querySelector('.present .tfw').insertAdjacentHTML('beforeend',
+  '<div style="height: 250px">more</div>')"""
 JUPYTER_BOOK = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
 CHAPTER = f"""{FRONT}
 # A chapter
@@ -66,6 +68,15 @@ print("what is " + "printed")
 ```{{code-cell}} ipython3
 print(6 * 7)
 ```
+
+% slide: A table
+% show: next later
+% minutes: 1
+% say: Fill it in.
+
+| what | then | now |
+| --- | --- | --- |
+| norm | layer | RMS |
 
 % slide: The module's code
 % minutes: 1
@@ -135,7 +146,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert not execution.run(kernel_environ(ROOT), build / "kernels.log").failures
     done = make(root)
     assert done.returncode == 0, done.stderr
-    assert "The slides: 1 decks of 8.5 minutes" in done.stdout
+    assert "The slides: 1 decks of 9.5 minutes" in done.stdout
     return root
 
 
@@ -234,6 +245,7 @@ def test_a_slide_shows_what_stands_below_its_mark_and_nothing_else(deck: str) ->
     cell = slide_of(deck, "A cell")
     assert "42" in cell and "6" not in re.sub(r"<[^>]*>", "", cell)
     assert "What is shown comes with the next key." in cell and "next key" not in first
+    assert "The last column comes with the next key." in slide_of(deck, "A table")
     code = slide_of(deck, "The module's code".replace("'", "."))
     assert "double" in code and "at length" not in code
     widget = slide_of(deck, "Move it")
@@ -245,18 +257,18 @@ def test_a_slide_shows_what_stands_below_its_mark_and_nothing_else(deck: str) ->
 def test_notes_have_what_is_said_asked_and_expected(deck: str) -> None:
     first = re.findall(r'<aside class="notes">(.*?)</aside>', deck, re.DOTALL)
     words = [" ".join(re.sub(r"<[^>]*>", "", note).split()) for note in first]
-    assert words[0].startswith("5 slides, 8.5 minutes: from minute 0: Who looks at whom?")
+    assert words[0].startswith("6 slides, 9.5 minutes: from minute 0: Who looks at whom?")
     assert words[1] == "2.5 minutes. Said in two lines."
     asked = "3 minutes. Ask the room: What will happen? Answer: This. Expect: That nothing will."
     assert words[-1] == asked
-    assert re.findall(r'data-timing="(\d+)"', deck) == ["0", "150", "60", "60", "60", "180"]
+    assert re.findall(r'data-timing="(\d+)"', deck) == ["0", "150", "60", "60", "60", "60", "180"]
 
 
 @pytest.mark.slow
 def test_the_index_leads_to_the_decks_and_names_the_chapters_without(small: Path) -> None:
     slides = small / "_build/slides"
     index = (slides / "index.html").read_text()
-    assert '<a href="book/chapter.html">1. A chapter</a></td>\n<td>5</td>' in index
+    assert '<a href="book/chapter.html">1. A chapter</a></td>\n<td>6</td>' in index
     assert "2. Another chapter</td>" in index and "no slides yet" in index
     assert [path.name for path in (slides / "book").iterdir()] == ["chapter.html"]
 
@@ -352,9 +364,39 @@ def test_what_is_shown_later_comes_with_the_next_key_and_not_before(opened: Open
     answer = page.locator("section.present pre")
     expect(answer).to_have_text("42\n")
     expect(answer).to_be_hidden()
+    question = page.locator("section.present .slide-words li")
+    size = "item => parseFloat(getComputedStyle(item).fontSize)"
+    box = question.bounding_box()
+    assert box and 250 < box["y"] + box["height"] / 2 < 470 and question.evaluate(size) > 40
+    page.keyboard.press("m")  # there is nothing yet to be magnified
     page.keyboard.press("ArrowRight")
     expect(answer).to_be_visible()
+    box = question.bounding_box()
+    assert box and box["y"] < 150 and question.evaluate(size) == 30
     assert page.evaluate("Reveal.getIndices().h") == 3
+    page.keyboard.press("ArrowLeft")
+    expect(answer).to_be_hidden()
+    assert question.evaluate(size) > 40
+
+
+@pytest.mark.slow
+def test_the_last_column_of_a_table_comes_with_the_next_key(opened: OpenDeck) -> None:
+    opened.page.evaluate("Reveal.slide(4)")
+    known, asked = opened.page.locator("section.present td:nth-child(n + 2)").all()
+    expect(known).to_be_visible()
+    expect(asked).to_be_hidden()
+    opened.page.keyboard.press("ArrowRight")
+    expect(asked).to_be_visible()
+
+
+@pytest.mark.slow
+def test_what_is_folded_is_so_however_one_comes_to_a_slide(opened: OpenDeck) -> None:
+    fold = opened.page.locator("section.present details.tfw-more")
+    for _ in range(2):
+        opened.slide(6)
+        expect(fold).not_to_have_attribute("open", "")
+        opened.page.reload()
+        opened.page.wait_for_selector(".reveal.ready")
 
 
 @pytest.mark.slow
@@ -369,28 +411,28 @@ def test_a_deck_opens_from_the_disk_whole_and_quietly(opened: OpenDeck) -> None:
 
 @pytest.mark.slow
 def test_keys_stay_in_a_widget_until_one_leads_out(opened: OpenDeck) -> None:
-    assert opened.slide(5)["widgets"] == 1
+    assert opened.slide(6)["widgets"] == 1
     page = opened.page
     slider = page.locator(".present input[type=range]").last
     slider.focus()
     before = slider.input_value()
     page.keyboard.press("ArrowRight")
     assert slider.input_value() != before
-    assert page.evaluate("Reveal.getIndices().h") == 5
+    assert page.evaluate("Reveal.getIndices().h") == 6
     page.keyboard.press("PageUp")  # as a clicker sends it
-    assert page.evaluate("Reveal.getIndices().h") == 4
-    page.keyboard.press("ArrowRight")
     assert page.evaluate("Reveal.getIndices().h") == 5
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("Reveal.getIndices().h") == 6
 
 
 @pytest.mark.slow
 def test_a_key_magnifies_what_is_shown_part_by_part(opened: OpenDeck) -> None:
     page = opened.page
     page.evaluate(
-        "document.querySelectorAll('.slides > section')[4].querySelector('.slide-shown')"
+        "document.querySelectorAll('.slides > section')[5].querySelector('.slide-shown')"
         ".insertAdjacentHTML('beforeend', '<div style=\"width: 2000px; height: 900px\">far</div>')"
     )
-    opened.slide(4)
+    opened.slide(5)
     width = "document.querySelector('.present .slide-shown').getBoundingClientRect().width"
     inside = """(() => {
       const [stage, shown] = ['.slide-stage', '.slide-shown'].map((name) =>
@@ -420,8 +462,11 @@ def test_a_picture_is_cut_where_nothing_is_drawn(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_key_shows_a_widgets_picture_with_the_slider_that_was_moved(opened: OpenDeck) -> None:
-    whole = opened.slide(5)
+    opened.slide(6)
     page = opened.page
+    page.evaluate(MORE)  # else the mask has all the room that it needs
+    opened.slide(0)
+    whole = opened.slide(6)
     handles = page.locator(".present :is(.tfw-control, .tfw-steps)").filter(visible=True)
     sliders = page.locator(".present input[type=range]").filter(visible=True)
     heading = page.locator(".present .tfw-heading")
@@ -445,8 +490,8 @@ def test_a_key_shows_a_widgets_picture_with_the_slider_that_was_moved(opened: Op
         assert sliders.first.input_value() != before
         expect(heading).not_to_have_text(seen, use_inner_text=True)
         page.keyboard.press("ArrowLeft")
-    assert parts == 1  # the mask; its batch is folded
-    assert opened.slide(5)["lettering"] == pytest.approx(whole["lettering"])
+    assert parts == 1  # the mask
+    assert opened.slide(6)["lettering"] == pytest.approx(whole["lettering"])
     page.keyboard.press("Escape")
     page.keyboard.press("m")
     assert handles.count() == 1
@@ -457,12 +502,9 @@ def test_a_key_shows_a_widgets_picture_with_the_slider_that_was_moved(opened: Op
 
 @pytest.mark.slow
 def test_a_slide_that_grows_is_fitted_again(opened: OpenDeck) -> None:
-    opened.slide(5)
+    opened.slide(6)
     page = opened.page
-    page.evaluate(
-        "document.querySelector('.present .tfw').insertAdjacentHTML('beforeend',"
-        " '<div style=\"height: 250px\">more</div>')"
-    )
+    page.evaluate(MORE)
     page.wait_for_timeout(200)
     stage = "document.querySelector('.present .slide-stage')"
     assert page.evaluate(f"{stage}.scrollHeight <= {stage}.clientHeight")

@@ -206,6 +206,8 @@ MOVES = [
     Move("DecoderAtWork(german, sentences)", "slider", "step", "ArrowRight", "step", 2),
     Move("LabelSmoothingExplorer()", "slider", "vocabulary size V", "End", "vocab_size", 37000),
     Move("MaskExplorer()", "slider", "sentence of the batch", "End", "sentence", 2),
+    Move("MemoryExplorer(63_000_000, 480_000.0)", "slider", "memory of the device", "End",
+         "memory", 32),
     Move("MergeExplorer()", "slider", "merges done", "End", "step", 15),
     Move("PositionExplorer()", "radio", "curves", "ArrowLeft", "view", "rotation"),
     Move("RotaryExplorer()", "slider", "distance", "End", "distance", 20),

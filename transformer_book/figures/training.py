@@ -223,3 +223,31 @@ def shared_steps(layouts: Mapping[str, tuple[int, int]]) -> Figure:
         ax.spines[:].set_visible(False)
     np.atleast_1d(axes)[0].set_ylabel("devices")
     return figure
+
+
+def memory_bars(rows: Mapping[str, Mapping[str, float]], *, memory: int, most: int) -> Figure:
+    """What is kept in the memory, a bar a row, and the memory of a device as a line.
+
+    Args:
+        rows: name -> GB of the model with Adam's averages, of the loss, and of what layers keep.
+        memory: of the device, in GB.
+        most: GB at the end of the axis.
+    """
+    figure, ax = plt.subplots(figsize=(8.0, 2.9))
+    parts = {
+        "model": ("weights, gradients, averages", PALETTE[2], "xx"),
+        "loss": ("the loss", PALETTE[1], "//"),
+        "layers": ("what the layers keep", PALETTE[0], ""),
+    }
+    left = np.zeros(len(rows))
+    for part, (name, color, hatch) in parts.items():
+        sizes = np.array([row[part] for row in rows.values()])
+        label = f"{name}, {sizes[-1]:.1f} GB"
+        ax.barh([*rows], sizes, left=left, color=color, hatch=hatch, edgecolor="white", label=label)
+        left += sizes
+    ax.axvline(memory, color="black", lw=2.5)
+    ax.invert_yaxis()
+    ax.set(xlim=(0, most), xlabel="GB in the memory at a time")
+    ax.set_title(f"a device of {memory} GB")
+    figure.legend(loc="outside lower center", ncols=3)
+    return figure

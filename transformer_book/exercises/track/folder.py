@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from transformer.support.files import FileError, read_json, write_atomically
+from transformer.support.files import FileError, read_json, read_limited, write_atomically
 from transformer.support.terminal import command_line
 
 from transformer_book.exercises.catalogue import EXERCISES
@@ -19,7 +19,7 @@ from transformer_book.exercises.exercise import Exercise
 from transformer_book.exercises.guard import guarded
 from transformer_book.exercises.track.examiner import EXAMINER
 from transformer_book.exercises.track.files import defining, file_name, files_in, skeleton_text
-from transformer_book.exercises.track.load import load
+from transformer_book.exercises.track.load import LARGEST, load
 from transformer_book.exercises.track.parts import Parts
 from transformer_book.exercises.verdict import Result, not_written
 
@@ -39,19 +39,24 @@ class Progress:
     Attributes:
         passed: of each exercise that has passed, the hash of the file that did.
         hints: how many hints have been given.
+        damaged: whether there is a file that does not say it.
     """
 
     passed: dict[str, str] = field(default_factory=dict)
     hints: dict[str, int] = field(default_factory=dict)
+    damaged: bool = False
 
     @classmethod
     def read(cls, path: Path) -> "Progress":
         """From its file; what is damaged counts for nothing, since checking finds it again."""
+        if not path.exists() or (path.is_file() and not path.stat().st_size):
+            return cls()  # an empty file is how a reader has a folder taken up
         try:
             content = read_json(path)
         except (OSError, ValueError):
-            return cls()
-        content = content if isinstance(content, dict) else {}
+            content = None
+        if not isinstance(content, dict):
+            return cls(damaged=True)
         return cls(_named(content.get("passed"), str), _named(content.get("hints"), int))
 
     def write(self, path: Path) -> None:
@@ -155,11 +160,12 @@ class Track:
         return self.progress.passed.get(name, "") == _hash(self.path(name))
 
     def written(self, name: str) -> bool:
-        """Whether there is anything but the skeleton."""
+        """Whether there is anything but the skeleton; what cannot be read, the check names."""
+        path = self.path(name)
         try:
-            return self.path(name).read_bytes() != skeleton_text(find(name)).encode()
-        except OSError:
-            return False
+            return path.exists() and _content(path) != skeleton_text(find(name)).encode()
+        except (OSError, FileError):
+            return True
 
     @property
     def current(self) -> Exercise | None:
@@ -213,7 +219,7 @@ class Track:
         self.refresh()
         path, skeleton = self.path(name), skeleton_text(find(name)).encode()
         try:
-            written = path.read_bytes() if path.exists() else skeleton
+            written = _content(path) if path.exists() else skeleton
         except OSError as error:
             raise FileError(f"{path} cannot be read: {error.strerror or error}") from error
         backup = None
@@ -273,8 +279,13 @@ def _make(folder: Path) -> None:
         raise FileError(f"could not make {folder}: {error.strerror or error}") from error
 
 
+def _content(path: Path) -> bytes:
+    """Raises OSError or FileError for what is no file of a reader's: a pipe would never end."""
+    return read_limited(path, LARGEST)
+
+
 def _hash(path: Path) -> str:
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
+        return hashlib.sha256(_content(path)).hexdigest()
+    except (OSError, FileError):
         return "not there"

@@ -72,7 +72,8 @@ def _raised(path: Path, error: BaseException, code: Any) -> str:
     carrier = type("File", (), {"__code__": code})
     line = line_of(error, carrier)
     at = f" in the line `{line}`" if line else ""
-    return f"{path.name} raises {type(error).__name__}{at} before anything is called: {error}."
+    said = f": {error}" if str(error) else ""
+    return f"{path.name} raises {type(error).__name__}{at} before anything is called{said}."
 
 
 def _missing(path: Path, name: str, names: dict[str, Any]) -> str:

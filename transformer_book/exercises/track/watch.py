@@ -13,7 +13,7 @@ from transformer_book.exercises.exercise import Exercise
 from transformer_book.exercises.help import effort, solution, stars
 from transformer_book.exercises.track.examiner import EXAMINER
 from transformer_book.exercises.track.files import address, files_in, number_of, wrapped
-from transformer_book.exercises.track.folder import COMMAND, Track
+from transformer_book.exercises.track.folder import COMMAND, PROGRESS, Track
 from transformer_book.exercises.verdict import Result
 
 Say = Callable[[str], Any]
@@ -71,7 +71,11 @@ def listing(track: Track) -> list[str]:
         left += 0 if passed else exercise.minutes
         numbers = f"{number_of(name):2}  {name:<{width}}  {stars(exercise.difficulty)}"
         lines.append(f"{sign} {numbers}  {exercise.minutes:2} min  {exercise.title}")
-    return [*lines, bar(track), *([f"About {left} minutes are left."] if left else [])]
+    lines += [bar(track), *([f"About {left} minutes are left."] if left else [])]
+    if track.progress.damaged:
+        again = f"{COMMAND} {command_line(track.folder)} --once"
+        lines.append(f"{PROGRESS} is damaged; this checks what you have written anew: {again}")
+    return lines
 
 
 def shown(result: Result) -> str:

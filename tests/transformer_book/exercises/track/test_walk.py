@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -288,6 +289,29 @@ def test_damaged_progress_is_found_again_by_checking(folder: Path, damage: str) 
     assert done.returncode == 0
     assert "✓ softmax is right." in done.stdout and "1 of " in done.stdout
     assert [*json.loads((folder / "progress.json").read_text())["passed"]] == ["softmax"]
+
+
+def test_damaged_progress_is_said_where_it_is_shown(folder: Path) -> None:
+    assert "damaged" not in once(folder, "--list").stdout
+    (folder / "progress.json").write_text("garbage{")
+    shown = once(folder, "--list").stdout
+    assert "progress.json is damaged; this checks what you have written anew: " in shown
+    assert shown.rstrip().endswith(f"exercise {folder} --once")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
+def test_what_is_no_file_in_the_place_of_an_exercise_is_named(folder: Path, kind: str) -> None:
+    path = folder / SOFTMAX
+    path.unlink()
+    make = {"pipe": os.mkfifo, "device": lambda p: p.symlink_to("/dev/zero"), "folder": Path.mkdir}
+    make[kind](path)
+    assert "0 of " in once(folder, "--list").stdout
+    done = once(folder)
+    assert done.returncode == 1
+    said = "Is a directory" if kind == "folder" else "is a pipe or a device; put a file in its"
+    assert f"✗ {path.name if kind == 'folder' else path}" in done.stdout and said in done.stdout
+    done = once(folder, "--reset", "--name", "softmax")
+    assert done.returncode == 1 and f"Error: {path}" in done.stderr
 
 
 @pytest.mark.parametrize(

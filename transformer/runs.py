@@ -13,6 +13,7 @@ from transformer.model import Transformer
 from transformer.support.devices import enough_memory, memory_for_model, use_device
 from transformer.support.files import (
     LARGEST_SCORES,
+    LARGEST_SETTINGS,
     TransformerError,
     read_json,
     whole_folder,
@@ -109,10 +110,17 @@ def load_run(
     """The translator that a finished run has left, and its config.json.
 
     Raises:
-        RunError: the folder holds no finished run.
+        RunError: the folder holds no finished run, or its files are of different runs.
     """
     config = _read_config(Path(folder))
     translator = Translator.load(folder)
+    stated = config.get("config")
+    for name, value in translator.model.config.to_dict().items():
+        if isinstance(stated, dict) and stated.get(name, value) != value:
+            raise RunError(
+                f"{folder} holds files of different runs: {name} is {stated[name]!r:.40} in "
+                f"config.json and {value!r} in model.safetensors; take both from a copy of the run"
+            )
     use_device(torch.device(device))
     with enough_memory(f"the memory of {device} does not hold this model; choose another --device"):
         translator.model.to(device)
@@ -158,14 +166,7 @@ def read_scores(folder: Path) -> dict[str, Any]:
         RunError: its scores.json is damaged.
         FileError: it is larger than scores are.
     """
-    path = folder / "scores.json"
-    try:
-        scores = read_json(path, LARGEST_SCORES) if path.exists() else {}
-    except (OSError, ValueError) as error:
-        raise RunError(f"{path} cannot be read: mend it, or move it away") from error
-    if not isinstance(scores, dict):
-        raise RunError(f"{path} holds no scores by name: mend it, or move it away")
-    return scores
+    return _read_values(folder / "scores.json", "scores by name", largest=LARGEST_SCORES)
 
 
 def keep_scores(folder: Path, name: str, scores: dict[str, Any]) -> None:
@@ -182,11 +183,8 @@ def _read_config(folder: Path) -> dict[str, Any]:
     path = folder / "config.json"
     if not path.exists():
         raise RunError(f"{folder} holds no run (no config.json); train one")
-    try:
-        config: dict[str, Any] = read_json(path)
-    except (OSError, ValueError) as error:
-        raise RunError(f"{path} cannot be read: mend it, or take it from a copy") from error
-    if not isinstance(config, dict) or not isinstance(config.get("task"), str):
+    config = _read_values(path, "run's settings", "take it from a copy")
+    if not isinstance(config.get("task"), str):
         raise RunError(f"{folder} holds no run (its config.json names no task); train one")
     if not (folder / "model.safetensors").exists():
         raise RunError(f"the run in {folder} has not ended; go on with train ... --resume")
@@ -226,13 +224,23 @@ def _prepare(folder: Path, task: Task, trainer: Trainer, resume: bool) -> None:
 def _resumable(folder: Path) -> dict[str, Any]:
     """The config.json of a run that goes on; empty where there is none."""
     path = folder / "config.json"
-    try:
-        config = read_json(path) if path.exists() else {}
-    except (OSError, ValueError) as error:
-        raise RunError(f"{path} cannot be read: mend it, or move it away") from error
-    if not isinstance(config, dict) or not isinstance(config.get("resumed", []), list):
-        raise RunError(f"{path} holds no settings of a run: mend it, or move it away")
+    config = _read_values(path, "run's settings")
+    if not isinstance(config.get("resumed", []), list):
+        raise RunError(f"{path} holds no list of when it was resumed: mend it, or move it away")
     return config
+
+
+def _read_values(
+    path: Path, what: str, otherwise: str = "move it away", largest: int = LARGEST_SETTINGS
+) -> dict[str, Any]:
+    """What a JSON file has by name; nothing where there is no file."""
+    try:
+        values = read_json(path, largest) if path.exists() else {}
+    except (OSError, ValueError) as error:
+        raise RunError(f"{path} cannot be read: mend it, or {otherwise}") from error
+    if not isinstance(values, dict):
+        raise RunError(f"{path} holds no {what}: mend it, or {otherwise}")
+    return values
 
 
 def _circumstances(trainer: Trainer) -> dict[str, Any]:

@@ -253,8 +253,8 @@ class Translator:
             ValueError: several models translate together.
         """
         self._require_one("has no file of its own; save each of its models")
+        save_tokenizer(Path(folder, "tokenizer.json"), self.tokenizer)  # the weights name it
         save_model(Path(folder, "model.safetensors"), self.model)
-        save_tokenizer(Path(folder, "tokenizer.json"), self.tokenizer)
 
     @classmethod
     def load(cls, folder: Path | str) -> "Translator":

@@ -95,7 +95,7 @@ def test_a_run_says_on_which_machine_it_was_taken_up_again(
 
 @pytest.mark.parametrize(
     ("content", "sentence"),
-    [("{", "cannot be read"), ("[]", "no settings"), ('{"resumed": 1}', "no settings")],
+    [("{", "cannot be read"), ("[]", "no run's settings"), ('{"resumed": 1}', "no list")],
 )
 def test_a_run_whose_config_is_damaged_does_not_go_on(
     tmp_path: Path, content: str, sentence: str
@@ -129,6 +129,20 @@ def test_a_trained_model_without_its_checkpoint_is_not_begun_anew(tmp_path: Path
         (tmp_path / name).write_text("{}")
     with pytest.raises(RunError, match="no checkpoint to go on from.*--start"):
         check_run_folder(tmp_path, resume=True)
+
+
+def test_a_config_of_another_run_than_the_weights_is_refused(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    train(run, 1)
+    config = config_of(run)
+    for name, wrong in (("n_heads", 4), ("d_model", "16"), ("dropout", float("nan"))):
+        stated = {**config, "config": {**config["config"], name: wrong}}
+        (run / "config.json").write_text(json.dumps(stated))
+        with pytest.raises(RunError, match=f"different runs: {name} is .* from a copy"):
+            load_run(run)
+    del config["config"]["word_dropout"]  # a setting that an older run did not know
+    (run / "config.json").write_text(json.dumps(config))
+    load_run(run)
 
 
 def test_a_damaged_config_is_not_called_no_run(tmp_path: Path) -> None:

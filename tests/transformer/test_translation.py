@@ -16,8 +16,9 @@ from transformer.data.parallel import lines_of
 from transformer.decoding import beam_search, greedy_search
 from transformer.evaluation import score
 from transformer.support.devices import NotEnoughMemoryError
-from transformer.text import EOS_ID, WordTokenizer
+from transformer.text import EOS_ID, WordTokenizer, save_tokenizer
 from transformer.translation import Translator
+from transformer.weights import CheckpointError, save_model
 
 WORDS = ["ein", "Hund", "läuft", "schläft", "."]
 
@@ -192,6 +193,16 @@ def test_a_saved_translator_translates_the_same(translator: Translator, tmp_path
     again = Translator.load(tmp_path)
     texts = ["ein Hund läuft .", "Hund schläft"]
     assert again.translate(texts) == translator.translate(texts)
+
+
+def test_the_tokenizer_of_another_run_is_refused(translator: Translator, tmp_path) -> None:
+    translator.save(tmp_path)
+    save_tokenizer(tmp_path / "tokenizer.json", WordTokenizer(WORDS[::-1]))  # of the same size
+    with pytest.raises(CheckpointError, match="beside another tokenizer.*take both from a copy"):
+        Translator.load(tmp_path)
+    save_model(tmp_path / "other" / "model.safetensors", translator.model)  # as older files are
+    save_tokenizer(tmp_path / "other" / "tokenizer.json", WordTokenizer(WORDS[::-1]))
+    Translator.load(tmp_path / "other")
 
 
 def test_the_source_ends_in_the_end_mark(translator: Translator, monkeypatch) -> None:

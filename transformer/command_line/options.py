@@ -91,21 +91,16 @@ Device = Annotated[str | None, typer.Option(help="cpu, cuda, mps; the best one b
 
 def check_data(task: str, given: Collection[str], needed: Iterable[str]) -> None:
     """Refuse what a task cannot use of what is said about its data, and ask for what it needs."""
-    usable, parameters = (
-        data_settings(kind_of(task)),
-        inspect.signature(kind_of(task).build).parameters,
-    )
+    usable = data_settings(kind_of(task))
+    parameters = inspect.signature(kind_of(task).build).parameters
     for name in given:
         if name not in usable:
             reason = "has no such thing" if usable else "makes its own data"
             option = option_name(name, DATA[name])
             raise typer.BadParameter(f"the task {task} {reason}; leave out {option}")
     for name in needed:
-        if (
-            name in usable
-            and name not in given
-            and parameters[name].default is inspect.Parameter.empty
-        ):
+        lacking = name in usable and name not in given
+        if lacking and parameters[name].default is inspect.Parameter.empty:
             raise typer.BadParameter(f"the task {task} needs {option_name(name, DATA[name])}")
 
 

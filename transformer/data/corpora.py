@@ -71,10 +71,7 @@ def iwslt_corpus(
     data_path = _or_fetched(campaign, data_path, source, target)
     talks = load_iwslt(data_path, source=source, target=target)
     tests = dict.fromkeys(test_sets) or _usual_tests(campaign, talks.sets, talks.train is not None)
-    if missing := [name for name in tests if name not in talks.sets]:
-        raise DataError(
-            f"{data_path} holds no set {', '.join(missing)}; there are {', '.join(talks.sets)}"
-        )
+    judged = _tests(data_path, talks.sets, list(tests))
     metadata: dict[str, Any] = {"source": source, "target": target, "test_sets": list(tests)}
     if talks.train is not None:
         text, metadata["training_text"] = talks.train, "the training file"
@@ -94,9 +91,8 @@ def iwslt_corpus(
         splits["TED.dev2010"] = talks.sets["TED.dev2010"]
     else:
         kept, splits["valid"] = hold_out(kept, every)
-    splits |= _tests(campaign, talks.sets, list(tests))
     metadata["train_pairs"] = len(kept)
-    return Corpus(kept, splits, metadata)
+    return Corpus(kept, splits | judged, metadata)
 
 
 def iwslt_splits(
@@ -110,11 +106,7 @@ def iwslt_splits(
     languages = {"source": metadata["source"], "target": metadata["target"]}
     data_path = _or_fetched(campaign, data_path, **languages)
     sets = load_iwslt(data_path, **languages).sets
-    if missing := [name for name in metadata["test_sets"] if name not in sets]:
-        raise DataError(
-            f"{data_path} holds no set {', '.join(missing)}; there are {', '.join(sets)}"
-        )
-    return _tests(campaign, sets, metadata["test_sets"])
+    return _tests(data_path, sets, metadata["test_sets"])
 
 
 def _or_fetched(
@@ -141,8 +133,12 @@ def _usual_tests(campaign: str, sets: Mapping[str, ParallelText], trains: bool) 
 
 
 def _tests(
-    campaign: str, sets: Mapping[str, ParallelText], names: Sequence[str]
+    data_path: Path | str, sets: Mapping[str, ParallelText], names: Sequence[str]
 ) -> dict[str, ParallelText]:
+    if missing := [name for name in names if name not in sets]:
+        raise DataError(
+            f"{data_path} holds no set {', '.join(missing)}; there are {', '.join(sets)}"
+        )
     if tuple(names) == IWSLT14_TEST:
         return {"test": ParallelText.joined(sets[name] for name in names)}
     return {name: sets[name] for name in names}

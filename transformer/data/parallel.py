@@ -57,12 +57,10 @@ class ParallelText:
     def joined(cls, texts: Iterable["ParallelText"]) -> "ParallelText":
         """One text after the other; with origins where all have them."""
         texts = list(texts)
-        sides = (
-            [line for text in texts for line in text.source],
-            [line for text in texts for line in text.target],
-        )
+        source = [line for text in texts for line in text.source]
+        target = [line for text in texts for line in text.target]
         origins = [origin for text in texts for origin in text.origins]
-        return cls(*sides, origins if len(origins) == len(sides[0]) else ())
+        return cls(source, target, origins if len(origins) == len(source) else ())
 
     def only(self, indices: Iterable[int]) -> "ParallelText":
         """The pairs with these indices, in this order."""

@@ -59,12 +59,8 @@ def parsing_tokenizer() -> WordTokenizer:
 def parsing_splits(bank: Treebank | None = None) -> Splits:
     """Unseen sentences, sentences with a construction that training never showed, longer ones."""
     bank = bank or toy_treebank(TREES)
-    return {
-        "valid": as_text(bank.valid),
-        "test": as_text(bank.test),
-        "test_constructions": as_text(bank.test_constructions),
-        "test_longer": as_text(bank.test_longer),
-    }
+    names = ("valid", "test", "test_constructions", "test_longer")
+    return {name: as_text(getattr(bank, name)) for name in names}
 
 
 def as_text(pairs: Iterable[SentencePair]) -> ParallelText:

@@ -5,7 +5,7 @@ Byte-pair encoding (section 5.1) is the `tokenizers` library's; the book builds 
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -250,12 +250,13 @@ def _require_ours(content: dict[str, Any]) -> None:
         raise ValueError(f"the tokens 0 to {len(SPECIALS) - 1} are not {', '.join(SPECIALS)}")
 
 
-def _require_words(words: Iterable[str]) -> None:
+def _require_words(words: Collection[str]) -> None:
     """Refuse a list of words one of which is no word: a model may write it a thousand times.
 
     Raises:
-        ValueError: one is too long.
+        ValueError: one is too long, or holds half a character.
     """
+    _require_characters(" ".join(words))
     if any(len(word) > LONGEST_WORD for word in words):
         raise ValueError(f"one of its words has more than {LONGEST_WORD:,} letters")
 

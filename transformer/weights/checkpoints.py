@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from transformer.support.files import FileError, is_device, is_hollow, own_folde
 from transformer.weights.elsewhere import replaced_parts
 from transformer.weights.rounding import rounded, unrounded, unrounded_shapes
 
+CHECKSUM = "sha256"  # in the metadata: of all tensors, where a file is not older than that
 KEPT_WEIGHTS = "weights"  # a run's folder for the weights of its last checkpoints
 # In bytes, of a safetensors file's list of tensors and metadata. A model's has about a hundred for
 # each tensor; a checkpoint's holds all metrics of its run as well.
@@ -55,6 +57,7 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, Any
         FileError: the file could not be written; an earlier one is untouched.
     """
     contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    metadata = {**metadata, CHECKSUM: _checksum(contiguous)}
     text = {key: json.dumps(value) for key, value in metadata.items()}
     write_atomically(path, serialise_tensors(contiguous, text))
 
@@ -63,11 +66,22 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Read what `save_tensors` wrote.
 
     Raises:
-        CheckpointError: the file is missing, cut short, or no safetensors file.
+        CheckpointError: the file is missing, damaged, or no safetensors file.
     """
     _, metadata = read_header(path, LARGEST_STATE_HEADER)
     with _said_of(path):
-        return parse_tensors(path.read_bytes()), metadata
+        tensors = parse_tensors(path.read_bytes())
+        if metadata.pop(CHECKSUM, None) not in (None, _checksum(tensors)):
+            raise ValueError("its numbers are not those that were written")
+    return tensors, metadata
+
+
+def _checksum(tensors: Mapping[str, Tensor]) -> str:
+    """Of all numbers: a flipped bit can leave one finite, and the model speaking nonsense."""
+    digest = sha256()
+    for name in sorted(tensors):
+        digest.update(tensors[name].reshape(-1).view(torch.uint8).numpy())
+    return digest.hexdigest()
 
 
 def read_header(path: Path, largest: int) -> tuple[dict[str, Shape], dict[str, Any]]:
@@ -229,7 +243,7 @@ def _require_fitting(config: TransformerConfig, shapes: Mapping[str, Shape], n_b
 
 
 def save_model(path: Path, model: EncoderDecoder, *, in_8_bits: bool = False) -> None:
-    """Write the weights and the configuration into one file.
+    """Write the weights and the configuration into one file, and which tokenizer is beside it.
 
     Args:
         path: the file.
@@ -238,16 +252,28 @@ def save_model(path: Path, model: EncoderDecoder, *, in_8_bits: bool = False) ->
     """
     tensors = model_tensors(model)
     metadata: dict[str, Any] = {"config": model.config.to_dict()}
+    if tokenizer := _tokenizer_beside(path):
+        metadata["tokenizer"] = tokenizer
     if replaced := replaced_parts(model):
         metadata["replaced"] = replaced
     save_tensors(path, rounded(tensors) if in_8_bits else tensors, metadata)
+
+
+def _tokenizer_beside(path: Path) -> str:
+    """What tells the tokenizer in the folder of some weights from all others; "" for none."""
+    beside = path.with_name("tokenizer.json")
+    if not beside.is_file():
+        return ""
+    with beside.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
 
 
 def load_model(path: Path) -> Transformer:
     """Build the model that `save_model` wrote, in evaluation mode, on the CPU.
 
     Raises:
-        CheckpointError: the file is damaged, or not of a model of the paper's.
+        CheckpointError: the file is damaged, or not of a model of the paper's, or the tokenizer
+            beside it is not the one that was there when it was written.
     """
     shapes, metadata = read_header(path, LARGEST_HEADER)
     if "config" not in metadata:
@@ -259,6 +285,12 @@ def load_model(path: Path) -> Transformer:
             f"{path} holds a variant of the paper's model, with {str(replaced)[:LONGEST_LIST]} in "
             "it: build the same one (transformer.variants.build) and give it the file's tensors "
             "(load_model_tensors)"
+        )
+    beside = _tokenizer_beside(path)
+    if beside and metadata.get("tokenizer", beside) != beside:
+        raise CheckpointError(
+            f"{path} was written beside another tokenizer than the tokenizer.json that is there "
+            "now; take both from a copy of the run"
         )
     try:
         config = TransformerConfig(**metadata["config"])

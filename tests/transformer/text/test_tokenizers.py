@@ -133,6 +133,13 @@ def test_a_file_that_is_no_tokenizer_is_named(content: str, tmp_path) -> None:
         load_tokenizer(path)
 
 
+def test_words_that_are_half_a_character_are_refused_by_their_file(tmp_path) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps({"kind": "words", "words": ["ein", "\ud800"]}))
+    with pytest.raises(ValueError, match=r"tokenizer\.json is no .*half a character"):
+        load_tokenizer(path)
+
+
 def test_a_missing_tokenizer_is_named(tmp_path) -> None:
     with pytest.raises(ValueError, match="there is no tokenizer at"):
         load_tokenizer(tmp_path / "tokenizer.json")

@@ -349,6 +349,33 @@ def test_a_damaged_header_is_refused_or_harmless(finished, tmp_path_factory, dat
         assert str(damaged) in str(error)
 
 
+@pytest.mark.parametrize("name", ["model.safetensors", "checkpoint.safetensors"])
+def test_a_flipped_bit_is_noticed_and_a_file_without_a_checksum_is_read(finished, tmp_path, name):
+    load = load_model if name.startswith("model") else small_trainer(steps=10).resume
+    content = bytearray((finished / name).read_bytes())
+    older = content.replace(b'"sha256"', b'"sha000"')  # in the metadata, as if there were none
+    for path, written in ((tmp_path / "older", older), (tmp_path / "flipped", content)):
+        written[len(written) // 2 + 3] ^= 0x40  # a weight that is astronomically large, and finite
+        path.write_bytes(written)
+    load(tmp_path / "older")
+    with pytest.raises(CheckpointError, match="flipped .*not those that were written.*another"):
+        load(tmp_path / "flipped")
+
+
+def test_a_checksum_is_of_all_kinds_of_numbers(tmp_path):
+    tensors = {
+        "bf16": torch.ones(3, dtype=torch.bfloat16),
+        "empty": torch.ones(0),
+        "one": torch.tensor(2.0),
+        "turned": torch.arange(6).view(2, 3).T,
+        "whole": torch.tensor([-1, 1], dtype=torch.int8),
+    }
+    save_tensors(tmp_path / "file", tensors, {"step": 1})
+    again, metadata = load_tensors(tmp_path / "file")
+    assert_identical(again, tensors)
+    assert metadata == {"step": 1}
+
+
 def test_a_pickle_is_refused_without_being_opened(tmp_path):
     class Bomb:
         def __reduce__(self):

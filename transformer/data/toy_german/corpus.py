@@ -2,7 +2,7 @@
 
 import random
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from transformer.data.toy_german import english, german
@@ -98,14 +98,7 @@ def toy_german(
         name: str, size: int, wanted: Callable[[SentencePair], bool], **lengths: int
     ) -> list[SentencePair]:
         rng = random.Random(f"{name} {seed}")
-        pairs: list[SentencePair] = []
-        found = draw_pairs(
-            rng, name, size, n_train, lambda p: p.source not in seen and wanted(p), **lengths
-        )
-        for pair in found:
-            seen.add(pair.source)
-            pairs.append(pair)
-        return pairs
+        return draw_pairs(rng, name, size, n_train, wanted, lambda p: p.source, seen, **lengths)
 
     def familiar(pair: SentencePair) -> bool:
         return not any(map(is_held_out, pair.combinations))
@@ -142,15 +135,18 @@ def draw_pairs(
     size: int,
     n_train: int,
     wanted: Callable[[SentencePair], bool],
+    text: Callable[[SentencePair], tuple[str, ...]],
+    seen: set[tuple[str, ...]],
     **lengths: int,
-) -> Iterator[SentencePair]:
-    """So many random pairs of a kind, one at a time; `lengths` go to `generate`.
+) -> list[SentencePair]:
+    """So many random pairs of a kind, whose `text` joins those `seen`; `lengths` go to `generate`.
 
     Raises:
         ValueError: they are not to be found; the message names the split and its sizes.
     """
-    found, attempts = 0, 0
-    while found < size:
+    pairs: list[SentencePair] = []
+    attempts = 0
+    while len(pairs) < size:
         attempts += 1
         if attempts > 1_000 + 100 * size:
             raise ValueError(
@@ -158,9 +154,10 @@ def draw_pairs(
                 "small for its words to make up others, or the size too large"
             )
         pair = generate(rng, **lengths)
-        if wanted(pair):
-            found += 1
-            yield pair
+        if text(pair) not in seen and wanted(pair):
+            seen.add(text(pair))
+            pairs.append(pair)
+    return pairs
 
 
 def _pair(plan: Sentence, source: list[Word], tree: Tree[Word]) -> SentencePair:

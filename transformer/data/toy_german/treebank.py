@@ -57,15 +57,8 @@ def toy_treebank(
     words: set[str] = set()
 
     def split(name: str, size: int, wanted: Callable[[SentencePair], bool]) -> list[SentencePair]:
-        def new(pair: SentencePair) -> bool:
-            return pair.target not in seen and wanted(pair)
-
         rng = random.Random(f"trees {name} {seed}")
-        pairs: list[SentencePair] = []
-        for pair in draw_pairs(rng, name, size, n_train, new):
-            seen.add(pair.target)
-            pairs.append(pair)
-        return pairs
+        return draw_pairs(rng, name, size, n_train, wanted, lambda p: p.target, seen)
 
     def short(pair: SentencePair) -> bool:
         return len(pair.target) <= TRAIN_MAX_WORDS

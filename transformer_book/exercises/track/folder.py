@@ -155,13 +155,12 @@ class Track:
         return self.progress.passed.get(name, "") == _hash(self.path(name))
 
     def written(self, name: str) -> bool:
-        """Whether there is anything but the skeleton."""
+        """Whether there is anything but the skeleton; what cannot be read, the check names."""
+        path = self.path(name)
         try:
-            return read_limited(self.path(name), LARGEST) != skeleton_text(find(name)).encode()
-        except FileError:
-            return True  # a pipe, say: `load` says so
-        except OSError:
-            return False
+            return read_limited(path, LARGEST) != skeleton_text(find(name)).encode()
+        except (OSError, FileError):
+            return path.exists()
 
     @property
     def current(self) -> Exercise | None:

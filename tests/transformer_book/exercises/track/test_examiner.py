@@ -45,6 +45,11 @@ def test_an_answer_is_that_of_the_check(process: Examiner, tmp_path: Path) -> No
     assert not process.check(path, "softmax").written
 
 
+def test_an_error_that_says_nothing_leaves_no_gap_in_the_sentence(process, tmp_path) -> None:
+    said = check_of(process, tmp_path, "return x", above="raise SystemExit")
+    assert said.endswith("before anything is called.")
+
+
 def test_one_process_serves_many_checks(process: Examiner, tmp_path: Path) -> None:
     check_of(process, tmp_path, "return x")
     number = process._process

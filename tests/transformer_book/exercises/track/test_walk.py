@@ -111,12 +111,19 @@ def test_a_file_that_is_no_text_gets_a_sentence(folder: Path) -> None:
     assert "✓ softmax is right." in once(folder).stdout
 
 
-def test_a_pipe_in_the_place_of_a_file_gets_a_sentence(folder: Path) -> None:
-    (folder / SOFTMAX).unlink()
-    os.mkfifo(folder / SOFTMAX)
-    assert "▸  1  softmax" in once(folder, "--list").stdout
-    assert "is a pipe or a device; put a file in its place" in once(folder).stdout
-    assert "is a pipe or a device" in once(folder, "--reset").stderr
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
+def test_what_is_no_file_in_the_place_of_an_exercise_is_named(folder: Path, kind: str) -> None:
+    path = folder / SOFTMAX
+    path.unlink()
+    make = {"pipe": os.mkfifo, "device": lambda p: p.symlink_to("/dev/zero"), "folder": Path.mkdir}
+    make[kind](path)
+    assert "0 of " in once(folder, "--list").stdout
+    done = once(folder)
+    assert done.returncode == 1
+    said = "Is a directory" if kind == "folder" else "is a pipe or a device; put a file in its"
+    assert f"✗ {path.name if kind == 'folder' else path}" in done.stdout and said in done.stdout
+    done = once(folder, "--reset", "--name", "softmax")
+    assert done.returncode == 1 and f"Error: {path}" in done.stderr
 
 
 def test_what_nobody_has_checked_is_checked_before_the_training(folder: Path, monkeypatch) -> None:

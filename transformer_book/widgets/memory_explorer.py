@@ -29,7 +29,7 @@ class MemoryExplorer(Widget):
         memory: of the device in GB (10^9 bytes).
 
     Raises:
-        ValueError: the weights with their gradients and averages leave nothing of the smallest device.
+        ValueError: weights, gradients and averages leave nothing of the smallest device.
         traitlets.TraitError: no device of this memory is offered.
     """
 
@@ -57,8 +57,8 @@ class MemoryExplorer(Widget):
         }
         if parts["model"] >= LEAST:
             raise ValueError(
-                f"weights, gradients and averages take {parts['model']:.1f} GB: a device of {LEAST} GB "
-                "has no room for a batch; take a smaller model"
+                f"weights, gradients and averages take {parts['model']:.1f} GB: a device of "
+                f"{LEAST} GB has no room for a batch; take a smaller model"
             )
         self.set_trait(
             "constants", {"parts": parts, "tokens": tokens, "least": LEAST, "most": MOST}

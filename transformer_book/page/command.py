@@ -22,8 +22,8 @@ def pack(
 ) -> None:
     """Make a page of a run: open it from the disk or put it on a server, and it translates there.
 
-    The page shows what the heads look at and how a search finds its words, also for sentences of
-    its readers. Weights are rounded to 8 bits for it.
+    The page shows what the heads look at and how a search finds its words, also
+    for sentences of its readers. Weights are rounded to 8 bits for it.
     """
     translator, config = load_run(run)
     sentences = sentence or [text for text in [config.get("example")] if isinstance(text, str)]

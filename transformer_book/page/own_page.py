@@ -122,9 +122,13 @@ def write_page(
                 raise FileError(f"{folder} does not hold what was written; is the disk damaged?")
             n_bytes = sum(path.stat().st_size for path in complete.rglob("*") if path.is_file())
             complete.rename(folder)
-    except OSError as error:
-        reason = error.strerror or error
-        raise FileError(f"could not write {folder}: {reason}; name another folder") from error
+    except (OSError, FileError) as error:
+        # A full disk is often met in a file of the unfinished folder, which is nobody's to know.
+        cause = error if isinstance(error, OSError) else error.__cause__
+        if not isinstance(cause, OSError):
+            raise
+        remedy = "free some space, or name another folder"
+        raise FileError(f"could not write {folder}: {cause.strerror or cause}; {remedy}") from error
     return OwnPage(found, n_bytes, list(translations))
 
 

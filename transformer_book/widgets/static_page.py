@@ -47,14 +47,15 @@ def element_of_widget(widget: Widget) -> str:
 
 
 def write_front_ends(target: Path, names: Collection[str] | None = None) -> None:
-    """Front ends as plain scripts, and one style sheet for them; all of them unless named.
+    """Front ends as plain scripts, and one style sheet for them and the host; all unless named.
 
     The scripts leave what they export in `bookWidgets`, where `widgets.js` finds it.
     """
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     names = sorted(names or (path.parent.name for path in FRONT_ENDS.glob("*/index.js")))
-    (target / STYLE).write_text(style_of(*names), encoding="utf-8")
+    style = style_of(*names) + (FRONT_ENDS / "host.css").read_text(encoding="utf-8")
+    (target / STYLE).write_text(style, encoding="utf-8")
     for name in names:
         exported = as_expression(FRONT_ENDS / name / "index.js")
         script = f"(globalThis.bookWidgets ??= {{}}).{name} = {exported};\n"

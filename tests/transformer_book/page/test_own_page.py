@@ -1,5 +1,7 @@
 """A page of one's own: written whole or not at all, and what it shows is the run's model."""
 
+import errno
+import os
 from pathlib import Path
 from unittest.mock import patch
 
@@ -45,8 +47,14 @@ def test_what_cannot_be_written_is_said_and_leaves_nothing(translator, tmp_path:
     with pytest.raises(FileError, match="there is there already; name another folder"):
         write_page(translator, tmp_path / "there", ["w1"], "t")
     (tmp_path / "file").write_text("")
-    with pytest.raises(FileError, match="could not write .*file/page: .*; name another folder"):
+    with pytest.raises(FileError, match="could not write .*file/page: .*; .* name another folder"):
         write_page(translator, tmp_path / "file" / "page", ["w1"], "t")
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    with (
+        patch("transformer.support.files.os.fsync", side_effect=full),
+        pytest.raises(FileError, match=r"^could not write \S*/page: No space left .*; free some"),
+    ):
+        write_page(translator, tmp_path / "page", ["w1"], "t")
     with (
         patch("transformer_book.page.own_page.holds", return_value=False),
         pytest.raises(FileError, match="does not hold what was written; is the disk damaged"),

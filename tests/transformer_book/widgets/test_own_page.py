@@ -2,7 +2,7 @@
 
 import shutil
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urlparse
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -124,27 +124,44 @@ def test_a_model_of_two_directions_translates_back_and_says_when_it_is_unsure(
     page.context.close()
 
 
-@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_text("const half = {")])
-def test_a_figure_without_its_file_says_so(browser, address, tmp_path, damage) -> None:
-    folder = tmp_path / "copied"
-    shutil.copytree(Path(urlsplit(address).path).parent, folder)
-    damage(folder / "_static/widgets/attention_heads.js")
-    page = browser.new_page()
-    page.goto((folder / "index.html").as_uri())
-    place = page.locator('.widget-place[data-front-end="attention_heads"]')
-    place.scroll_into_view_if_needed()
-    expect(place).to_contain_text(
-        "a file of it is missing or damaged. Copy the whole folder again."
-    )
-    page.close()
-
-
 def test_the_search_is_shown_to_its_end(browser, address) -> None:
     page, _ = opened(browser, address)
     beams = page.locator(".widget-place").last
     expect(beams.locator(".tfw-beam-ends tbody tr")).not_to_have_count(0)
     expect(beams.get_by_role("button", name="Next step")).to_have_attribute("aria-disabled", "true")
     page.context.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "cut", "lost"),
+    [
+        ("widgets/attention_heads.js", False, [False, True, False]),
+        ("widgets/decoder_at_work.js", True, [True, False, False]),
+        ("widgets.js", True, [True, True, True]),
+        ("widgets.js", False, [True, True, True]),
+    ],
+)
+def test_a_part_whose_script_is_missing_or_damaged_says_so(
+    browser, address, tmp_path, name, cut, lost
+) -> None:
+    folder = shutil.copytree(Path(urlparse(address).path).parent, tmp_path / "page")
+    script = folder / "_static" / name
+    script.write_text(script.read_text()[: script.stat().st_size // 2] if cut else "")
+    if not cut:
+        script.unlink()
+    page = browser.new_page()
+    page.goto((folder / "index.html").as_uri())
+    for place, missing in zip(page.locator(".widget-place").all(), lost, strict=True):
+        place.scroll_into_view_if_needed()
+        page.wait_for_function(
+            """([place, missing]) => {
+              const { content, visibility } = getComputedStyle(place, "::before");
+              return missing ? visibility === "visible" && content.includes("did not start")
+                : place.dataset.state === "live" && content === "none";
+            }""",
+            arg=[place.element_handle(), missing],
+        )
+    page.close()
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1000), ("dark", 360)])

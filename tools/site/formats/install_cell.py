@@ -33,17 +33,21 @@ def install_book(version: str, *sources: str) -> None:
         print(f"Version {here} of the book's module gives way to this notebook's, {version}.")
     if importlib.util.find_spec("torch") is None:
         print("PyTorch is missing: its download can take some minutes.")
-    said = []
+    said: dict[str, None] = {}  # what pip says of two sources is often the same
     for source in sources if here != version else ():
         # Not %pip, which never fails, and says each time that a restart may be needed.
         command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         command.append(f"transformer-book[book] @ {source}")
         done = subprocess.run(command, capture_output=True, text=True)
-        said += [done.stdout, done.stderr]
+        said |= dict.fromkeys((done.stdout + done.stderr).splitlines())
         if done.returncode == 0 and module_here()[0] == version:
             break
     if module_here()[0] != version:
-        raise RuntimeError("\n".join(["pip could not install the book's module:", *said]))
+        raise RuntimeError(
+            "The book's module could not be installed. Is this machine connected to the internet? "
+            "If so, run this cell again; without a connection, a clone of the book's repository "
+            "opens this notebook with `make lab`. What pip said:\n" + "\n".join(said)
+        )
     if here != version:  # what cells have imported of another version is imported anew
         packages = ("transformer", "transformer_book")
         for name in [name for name in sys.modules if name.split(".")[0] in packages]:

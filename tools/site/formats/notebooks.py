@@ -42,6 +42,7 @@ EXPLAINED = re.compile(r"^(?P<title>.*?)\s*<(?P<target>[^>]+)>$")
 # What a cell's tags say of its code: the site folds it, or leaves it out.
 HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
 FOLD = "<details><summary>Solution</summary>\n\n{text}\n\n</details>"
+OURS = "**Our solution**"
 SOLUTION = ("solution-start", "solution-end")  # what stands between them is the solution
 # Colab folds a cell with a title.
 INSTALL = """\
@@ -277,8 +278,8 @@ def folded_solutions(text: str, converter: Converter, solving: bool) -> tuple[st
             spans[-1][1].extend(block.lines)
     said = [(folded, converter.markdown("\n".join(lines))) for folded, lines in spans]
     parts = [FOLD.format(text=words) if folded else words for folded, words in said if words]
-    if solving and not parts:
-        parts = ["*The solution is folded below.*"]
+    if solving:  # the code is hidden, and what it says could be taken for the verdict on a reader's
+        parts.append(OURS)
     return "\n\n".join(parts), solving
 
 

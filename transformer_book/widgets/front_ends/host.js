@@ -7,6 +7,7 @@
 
   const STATIC = /** @type {HTMLScriptElement} */ (document.currentScript).src;
   const VERSION = new URL(STATIC).search; // of this script and of all front ends
+  document.documentElement.dataset.widgets = ""; // else host.css says that this script is missing
 
   /** The state of a widget that nobody shares: set, tell those who watch, forget nothing else. */
   class PageModel {
@@ -148,11 +149,7 @@
       Object.assign(place, { model });
       place.dataset.state = "live";
     } catch (error) {
-      place.dataset.state = "failed"; // the picture for print takes its place, where there is one
-      const told = document.createElement("p");
-      told.textContent = `This figure did not load: a file of it is missing or damaged. ${
-        location.protocol === "file:" ? "Copy the whole folder again." : "Load the page again."}`;
-      place.replaceChildren(told);
+      place.dataset.state = "failed"; // host.css says so; the picture for print takes its place
       throw error;
     }
   }

@@ -380,8 +380,9 @@ def test_a_solution_with_cells_is_folded_cell_by_cell(chapter: Path, tmp_path: P
     (at,) = (i for i, cell in enumerate(made) if "First reason" in cell.source)
     before, code, between, last, after, open_cell = made[at : at + 6]
     fold = "<details><summary>Solution</summary>\n\n"
-    assert before.source == f"An open question.\n\n{fold}First reason.\n\n</details>"
-    assert between.source == f"{fold}Then this.\n\n</details>"
+    ours = "</details>\n\n**Our solution**"  # above what the hidden cell prints
+    assert before.source == f"An open question.\n\n{fold}First reason.\n\n{ours}"
+    assert between.source == f"{fold}Then this.\n\n{ours}"
     assert after.source == "Again open."
     for cell in (code, last):
         assert cell.metadata == {"cellView": "form", "jupyter": {"source_hidden": True}}

@@ -72,9 +72,9 @@ def listing(track: Track) -> list[str]:
         numbers = f"{number_of(name):2}  {name:<{width}}  {stars(exercise.difficulty)}"
         lines.append(f"{sign} {numbers}  {exercise.minutes:2} min  {exercise.title}")
     open_ones = [n for n in EXERCISES if track.written(n) and not track.passed(n)]
-    told = f"Written, and not passed as it is now: {', '.join(open_ones)}. --once checks."
+    remark = f"Written, and not passed as it is now: {', '.join(open_ones)}. --once checks."
     return [
-        *lines, *([wrapped(told)] if open_ones else []), bar(track),
+        *lines, *([wrapped(remark)] if open_ones else []), bar(track),
         *([f"About {left} minutes are left."] if left else []),
     ]  # fmt: skip
 

@@ -80,7 +80,7 @@ def _checksum(tensors: Mapping[str, Tensor]) -> str:
     """Of all numbers: a flipped bit can leave one finite, and the model speaking nonsense."""
     digest = sha256()
     for name in sorted(tensors):
-        digest.update(tensors[name].reshape(-1).view(torch.uint8).numpy())
+        digest.update(tensors[name].reshape(-1).view(torch.uint8).numpy().data)
     return digest.hexdigest()
 
 

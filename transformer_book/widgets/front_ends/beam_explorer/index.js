@@ -72,6 +72,7 @@ function render({ model, el }) {
   const note = html("p", {});
   const sentences = html("div", {});
   const own = ownSentence(model, "Search", "The model searches \u2026");
+  const onSlide = el.closest(".slides"); // there the tree comes first
   let stopSentences = () => {};
 
   function offer() {
@@ -157,7 +158,7 @@ function render({ model, el }) {
   el.append(html("div", { class: "tfw tfw-beam" },
     html("p", { class: "tfw-question" },
       "Drag the front of the search. Does the winner ever stand below another prefix?"),
-    ...(own ? [own.element] : []), problem,
+    ...(own && !onSlide ? [own.element] : []), problem,
     html("div", { class: "tfw-controls" }, sentences, sizes.element),
     picture.element,
     html("ul", { class: "tfw-key" }, ...KEY.map(([look, words]) => html("li", {},
@@ -165,7 +166,8 @@ function render({ model, el }) {
     readout, walk.element,
     fold("Finished hypotheses, and alpha",
       html("div", { class: "tfw-controls" }, alpha.element), endsHead, ends, note),
-    fold("Candidates of this step", candidatesHead, candidates)));
+    fold("Candidates of this step", candidatesHead, candidates),
+    ...(own && onSlide ? [own.element] : [])));
   load();
   return () => {
     stop();

@@ -52,6 +52,7 @@ function render({ model, el }) {
     options: get("answers").map((/** @type {string} */ text, /** @type {number} */ i) => [text, i]) }) : null;
   const status = html("p", { class: "tfw-play-status" });
   const verdict = html("div", { class: "tfw-verdict", role: "status" });
+  const onSlide = el.closest(".slides"); // there it has room below the controls
   const [line, text, looks] = [curve(tests, every), samples(), heads()];
 
   /** Trains up to a step. @param {number} to */
@@ -194,9 +195,9 @@ function render({ model, el }) {
     html("div", { class: "tfw-controls" }, train.element, one.element, again.element,
       fast.element, ...chosen.task.map(({ element }) => element), ...(few ? parts : [])),
     own, ...(few ? [] : [html("details", {}, html("summary", {}, "Take parts out"),
-      html("div", { class: "tfw-controls" }, ...parts))]), status, results, verdict,
-    html("div", { class: "tfw-play-looks" }, looks.heading, ...(guess ? [] : [looking.element]),
-      looks.element)));
+      html("div", { class: "tfw-controls" }, ...parts))]), status, ...(onSlide ? [verdict] : []), html("div", {}, results, ...(onSlide ? [] : [verdict]),
+      html("div", { class: "tfw-play-looks" }, looks.heading, ...(guess ? [] : [looking.element]),
+        looks.element))));
   observer.observe(el);
   if (get("trained")) seek();
   else draw();

@@ -82,7 +82,7 @@ MISTAKES = {
     "while True:\n    pass\n": f"{SOFTMAX} was stopped: it did not end within",
     "import torch\nX = 1 / 0\n": "raises ZeroDivisionError in the line `X = 1 / 0`",
     "import nothing_of_the_kind\n": "raises ModuleNotFoundError in the line `import nothing_of",
-    "raise SystemExit\n": "in the line `raise SystemExit` before anything is called.",
+    "raise SystemExit(3)\n": f"{SOFTMAX} raises SystemExit",
     "def softmax(x):\n    return y\n": "name 'y' is not defined, in the line `return y`",
     "softmax = 3\n": f"{SOFTMAX} has no function softmax",
     "\0": f"{SOFTMAX} is no Python",

@@ -3,10 +3,11 @@
 
 import { slider } from "../kit/controls.js";
 import { html, oncePerFrame, svg } from "../kit/elements.js";
-import { grip, nearest, stepped } from "../kit/grip.js";
+import { nearest, stepped } from "../kit/grip.js";
 import { assign, watch } from "../kit/model.js";
 import { glide } from "../kit/motion.js";
 import { fixed, grouped } from "../kit/numbers.js";
+import { plotLine } from "../kit/plot_line.js";
 import { sharesOf } from "./maths.js";
 
 // From the bottom up: what is asked for stands on the axis. On the picture, and in the sentence.
@@ -55,22 +56,12 @@ function render({ model, el }) {
   const bands = PARTS.map(([part]) => svg("path", { class: `tfw-budget-${part}` }));
   const picture = svg("svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none", role: "img" }, ...bands);
   const labels = PARTS.map(([part]) => html("span", { class: `tfw-budget-label tfw-budget-${part}` }));
-  let held = false;
-  let aside = 0; // of the line, where it is held
-  const line = grip(html("div", { class: "tfw-budget-line tfw-dot" },
-    html("div", { class: "tfw-budget-labels" }, ...labels)), {
+  const line = plotLine(html("div", { class: "tfw-budget-labels" }, ...labels), {
     label: "length of source and target, in tokens",
-    drag: (x) => {
-      const box = picture.getBoundingClientRect();
-      const share = Math.min(Math.max((x - aside - box.left) / box.width, 0), 1);
-      assign(model, "length", nearest(lengths, lengthAt(share)));
-    },
+    plot: () => picture,
+    at: () => shareOf(model.get("length")),
+    drag: (share) => assign(model, "length", nearest(lengths, lengthAt(share))),
     step: (by) => assign(model, "length", stepped(lengths, model.get("length"), by)),
-    onHold: (now, x) => {
-      const box = picture.getBoundingClientRect();
-      held = now;
-      aside = x - box.left - box.width * shareOf(model.get("length"));
-    },
   });
   const powers = lengths.filter((length) => Number.isInteger(Math.log10(length)));
   const plot = html("div", { class: "tfw-budget-plot" }, picture,
@@ -91,8 +82,7 @@ function render({ model, el }) {
       `${((100 * i) / SAMPLES).toFixed(2)} ${(100 - stack[edge]).toFixed(2)}`);
     bands.forEach((band, i) =>
       band.setAttribute("d", `M${[...points(i), ...points(i + 1).reverse()].join("L")}Z`));
-    line.element.style.left = `${100 * share}%`;
-    line.element.classList.toggle("tfw-budget-left", share > 0.5);
+    line.put(share);
     const here = edges(2 ** power, lengthAt(share));
     spread(PARTS.map((_, i) => (here[i] + here[i + 1]) / 2)).forEach((height, i) => {
       labels[i].style.bottom = `${height}%`;
@@ -115,7 +105,7 @@ function render({ model, el }) {
     picture.setAttribute("aria-label",
       `Four bands over the length: shares of the operations at a width of ${named(wide)}`);
     line.show(length, shortest, longest, `${grouped(length)} tokens`);
-    motion.to([Math.log2(wide), shareOf(length)], held);
+    motion.to([Math.log2(wide), shareOf(length)], line.held());
   }
 
   const stop = watch(model, ["length", "d_model"], oncePerFrame(draw));

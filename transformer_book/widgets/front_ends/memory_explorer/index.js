@@ -2,10 +2,10 @@
 // What a step keeps in the memory, as bars; the memory of a device is a line that is dragged over them.
 
 import { html, oncePerFrame } from "../kit/elements.js";
-import { grip } from "../kit/grip.js";
 import { assign, watch } from "../kit/model.js";
 import { glide } from "../kit/motion.js";
 import { fixed, grouped } from "../kit/numbers.js";
+import { plotLine } from "../kit/plot_line.js";
 import { keptIn, turnsFor } from "./maths.js";
 
 /** @type {["model" | "loss" | "layers", string][]} from the left */
@@ -30,20 +30,13 @@ function render({ model, el }) {
   const bars = html("div", { class: "tfw-memory-bars" },
     html("p", { class: "tfw-memory-name" }, "the step at once"), whole.element, name, turn.element);
   const device = html("span", { class: "tfw-memory-device" });
-  let [held, aside] = [false, 0]; // where the line is held, beside its middle
-  const line = grip(html("div", { class: "tfw-memory-line tfw-dot" }, device), {
+  const to = (/** @type {number} */ gb) => assign(model, "memory", Math.min(Math.max(gb, least), most));
+  const line = plotLine(device, {
     label: "memory of the device, in GB",
-    drag: (x) => {
-      const { left, width } = bars.getBoundingClientRect();
-      const gb = Math.round((most * (x - aside - left)) / width);
-      assign(model, "memory", Math.min(Math.max(gb, least), most));
-    },
-    step: (by) => assign(model, "memory", Math.min(Math.max(model.get("memory") + by, least), most)),
-    onHold: (now, x) => {
-      const { left, width } = bars.getBoundingClientRect();
-      held = now;
-      aside = x - left - (width * model.get("memory")) / most;
-    },
+    plot: () => bars,
+    at: () => model.get("memory") / most,
+    drag: (share) => to(Math.round(most * share)),
+    step: (by) => to(model.get("memory") + by),
   });
   const numbers = Array.from({ length: Math.floor(most / EVERY) + 1 }, (_, i) =>
     html("span", { class: "tfw-memory-x", style: `left: ${percent(i * EVERY)}` }, String(i * EVERY)));
@@ -73,9 +66,8 @@ function render({ model, el }) {
     readout.textContent = `With ${memory} GB the step takes ${each}. A turn keeps ${fixed(all, 1)} GB: ${
       PARTS.map(([part, words]) => `${words} ${fixed(kept[part], 1)}`).join(", ")}.`;
     line.show(memory, least, most, `${memory} GB, ${each}`);
-    line.element.style.left = percent(memory);
-    line.element.classList.toggle("tfw-memory-left", memory > most / 2);
-    motion.to([turns], held);
+    line.put(memory / most);
+    motion.to([turns], line.held());
   }
 
   fill(whole, 1);

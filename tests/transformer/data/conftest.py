@@ -15,7 +15,7 @@ class Faulty(SimpleHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path.startswith("/hanging/"):
-            self.released.wait(20)
+            self.released.wait(60)
             self.close_connection = True
         elif self.path.startswith("/half/"):
             content = Path(self.directory, Path(self.path).name).read_bytes()

@@ -165,7 +165,7 @@ def test_a_key_that_interrupts_ends_the_thread_too(monkeypatch: pytest.MonkeyPat
     interrupted = []
 
     def interrupting(thread: threading.Thread, timeout: float | None = None) -> None:
-        if thread.name == "exercise" and begun.wait(5) and not interrupted:
+        if thread.name == "exercise" and begun.wait(60) and not interrupted:
             interrupted.append(thread)
             raise KeyboardInterrupt
         join(thread, timeout)

@@ -125,6 +125,7 @@ class SeedsExplorer(Widget, Foretold):
     n = traitlets.Int(5, min=2, max=MOST_SEEDS).tag(sync=True)
     seed = traitlets.Int(1, min=1, max=99).tag(sync=True)
     question = traitlets.Unicode().tag(sync=True)
+    asked = traitlets.Dict().tag(sync=True)  # the settings that the question is about
 
     def __init__(
         self,
@@ -137,6 +138,7 @@ class SeedsExplorer(Widget, Foretold):
         super().__init__(
             question=question, **self.judged(question, answers, right), **settings,
         )  # fmt: skip
+        self.asked = {"effect": self.effect, "spread": self.spread, "n": self.n}
 
     def estimates(self) -> tuple[list[float], list[float]]:
         """What each experiment finds, the lowest first, and the half-width of its interval."""

@@ -154,8 +154,9 @@ function render({ model, el }) {
     for (const part of [all, hold.element]) part.classList.toggle("tfw-kept-place", !answered());
     for (const part of [moved, numbers, verdict]) part.hidden = !answered();
     if (guess && answered()) {
-      const lines = [foretold(model.get("answers"), model.get("guess"), model.get("right")),
-        model.get("why")];
+      const { effect: true_, spread: s, n: seeds } = model.get("asked"); // now others may stand there
+      const lines = [`${foretold(model.get("answers"), model.get("guess"), model.get("right"))} (With ${
+        seeds} seeds, a true effect of ${fixed(true_, 2)} and a spread of ${short(s)}.)`, model.get("why")];
       verdict.replaceChildren(...lines.map((words) => html("p", {}, words)));
     }
     motion.to([effect, (constants.rule * spread) / Math.sqrt(n), ...means, ...widths], held);

@@ -224,11 +224,14 @@ class BeamExplorer(Widget):
                     "cut": tree.steps[0][-1].cut,
                 }
             examples.append({"source": source, "trees": columns})
-        return {
+        contents = {
             "alpha": self._search_alpha, "beam_sizes": self._sizes, "pieces": pieces,
             "end": number.get(self._eos, -1), "marked": any(SPACE in piece for piece in pieces),
             "examples": examples,
         }  # fmt: skip
+        if ways := getattr(self._translator, "ways", None):  # of a model of two directions
+            contents["unsure_below"] = ways.unsure_below
+        return contents
 
     def _text(self, tokens: Sequence[int]) -> str:
         """Tokens as one text, the end mark left out."""

@@ -453,6 +453,23 @@ def test_no_answer_takes_the_focus_away(show):
     assert shown.complaints == []
 
 
+def test_doubt_stands_at_the_field_and_belongs_to_its_sentence(show):
+    shown = show(decoder("Zwei Hunde.", name="everyday", live=True), width=390)
+    load_model(shown)
+    field = shown.page.get_by_label("Your own sentence")
+    translate(shown, "asdf qwer")
+    wait_for_answer(shown)
+    doubt = shown.page.get_by_text("The model is unsure")
+    first = shown.widget.locator(".tfw-decoder-tokens").first
+    assert doubt.bounding_box()["y"] < first.bounding_box()["y"]
+    translate(shown, "")
+    assert shown.page.get_by_text("Nothing is written here yet.").is_visible()
+    assert doubt.count() == 0  # an empty field is another sentence
+    field.fill("asdf qwer")
+    assert doubt.is_visible()
+    shown.check()
+
+
 def test_what_cannot_be_translated_is_said_and_nothing_is_lost(show):
     shown = show(decoder(live=True))
     load_model(shown)

@@ -146,6 +146,9 @@ def test_who_does_not_know_what_to_ask_taps_a_sentence_and_is_told_when_the_mode
         ask(shown, text)
         wait_for(shown, number)
         assert unsure.count() == (text in STRANGE), text
+    ask(shown, "")
+    nothing = shown.page.get_by_text("Nothing is written here yet.")
+    assert nothing.is_visible() and unsure.count() == 1  # the answer still stands below
     ask(shown, 600 * "x")
     expect(shown.page.get_by_role("alert")).to_be_visible()
     expect(unsure).to_have_count(0)  # that was another sentence
@@ -168,6 +171,9 @@ def test_the_trees_of_a_sentence_are_those_that_python_shows(show):
         assert contents["pieces"][contents["end"]] == "</s>"
     assert pieces["page"] == pieces["python"]
     ours = shown.state("contents")["examples"][1]["trees"]
+    [best] = translator("toy_german").translate([OWN], beam_size=expected.beam_size)
+    found = shown.page.get_by_text("The search ends with")
+    assert f"\u201c\u2068{best}\u2069\u201d" in found.inner_text()
     for size, tree in expected.contents["examples"][1]["trees"].items():
         for name in ("parent", "fate", "cut"):
             assert ours[size][name] == tree[name]

@@ -7,7 +7,8 @@
  *   cut: boolean}} Columns
  * @typedef {{source: string, trees: Object<string, Columns>}} Example
  * @typedef {{alpha: number, beam_sizes: number[], pieces: string[], end: number, marked: boolean,
- *   examples: Example[]}} Contents
+ *   examples: Example[], unsure_below?: number}} Contents with unsure_below for a model of two
+ *   directions
  */
 
 /**

@@ -6,6 +6,7 @@ import { html, oncePerFrame, scrolling } from "../kit/elements.js";
 import { assign, watch } from "../kit/model.js";
 import { fixed } from "../kit/numbers.js";
 import { ownSentence } from "../kit/own_sentence.js";
+import { unsure } from "../kit/unsure.js";
 import { fateOf, textOf, treeOf } from "./data.js";
 import { lengthPenalty, ranked } from "./maths.js";
 import { treePicture } from "./picture.js";
@@ -72,6 +73,8 @@ function render({ model, el }) {
   const note = html("p", {});
   const sentences = html("div", {});
   const own = ownSentence(model, "Search", "The model searches \u2026");
+  const offered = contents.examples.length; // those behind them are the reader's own
+  const found = html("p", { role: "status" });
   const onSlide = el.closest(".slides"); // there the tree comes first
   let stopSentences = () => {};
 
@@ -93,8 +96,18 @@ function render({ model, el }) {
     tree = treeOf(contents, contents.examples[example].trees[model.get("beam_size")]);
     selected = -1;
     picture.build(tree);
+    sayFound(example);
     // Who looks at the whole tree goes on looking at the whole.
     go(atEnd ? last() : now());
+  }
+
+  /** Near the field: what came of the reader's own sentence. @param {number} example */
+  function sayFound(example) {
+    const [best] = ranked(tree.ends, contents.alpha);
+    const { unsure_below: below = -Infinity } = contents;
+    found.textContent = example < offered || !best ? ""
+      : `The search ends with \u201c\u2068${textOf(tree, best.node, contents.marked)}\u2069\u201d. ${
+        unsure(best.total / best.length, below)}`;
   }
 
   function say() {
@@ -158,7 +171,7 @@ function render({ model, el }) {
   el.append(html("div", { class: "tfw tfw-beam" },
     html("p", { class: "tfw-question" },
       "Drag the front of the search. Does the winner ever stand below another prefix?"),
-    ...(own && !onSlide ? [own.element] : []), problem,
+    ...(own && !onSlide ? [own.element] : []), found, problem,
     html("div", { class: "tfw-controls" }, sentences, sizes.element),
     picture.element,
     html("ul", { class: "tfw-key" }, ...KEY.map(([look, words]) => html("li", {},

@@ -27,16 +27,20 @@ export function pane(constants, which, name, act) {
   const id = fresh("sentence");
   const input = html("input", { id, type: "text", autocomplete: "off" });
   const send = () => {
-    if (input.value.trim()) act.translate(input.value.trim());
+    const sentence = input.value.trim();
+    if (sentence) act.translate(sentence);
+    else say("Nothing is written here yet.");
   };
   input.addEventListener("keydown", (event) => {
     if (event.key === "Enter") send();
   });
-  // What is said of an output is about its own sentence, which may no longer be the one in the field.
-  const hideDoubt = () => {
-    doubt.hidden = !field.hidden && input.value.trim() !== shown;
+  /** Near the field, where there is one. @param {string} words */
+  const say = (words) => {
+    doubt.textContent = words;
   };
-  input.addEventListener("input", hideDoubt);
+  // What is said of an output is about its own sentence, which may no longer be the one in the field.
+  const sayDoubt = () => say(field.hidden || input.value.trim() === shown ? doubted : "");
+  input.addEventListener("input", sayDoubt);
   const field = html("div", { class: "tfw-controls", hidden: true },
     labelled(id, name, input), button("Translate", send).element);
 
@@ -49,12 +53,12 @@ export function pane(constants, which, name, act) {
   const before = html("p", {});
   const doubt = html("p", { role: "status" });
   const body = html("div", { hidden: true }, lines.element, matrix,
-    scrolling(`Candidates, ${which} sentence`, table.element), whole, doubt, before);
-  const element = html("div", { class: "tfw-decoder-pane" }, field, body);
+    scrolling(`Candidates, ${which} sentence`, table.element), whole, before);
+  const element = html("div", { class: "tfw-decoder-pane" }, field, doubt, body);
 
   /** @type {{sentence: string, given: string, text: string} | null} */
   let speaking = null; // the last output with all heads
-  let shown = "";
+  let [shown, doubted] = ["", ""]; // the sentence of the output, and what is said of it
 
   /**
    * @param {Contents} contents @param {Run | undefined} run
@@ -118,10 +122,10 @@ export function pane(constants, which, name, act) {
       ? `The whole output: ${text}. ${originOf(run)} ${silencedInWords(silenced)}`
       : `So far: ${text}.`;
     const { unsure_below: below } = contents;
-    const doubted = run.done && !silenced.length && below !== undefined;
-    doubt.textContent = doubted ? unsure(total(run) / run.tokens.length, below) : unknown(run.source);
+    const judged = run.done && !silenced.length && below !== undefined;
+    doubted = judged ? unsure(total(run) / run.tokens.length, below) : unknown(run.source);
     shown = sentence;
-    hideDoubt();
+    sayDoubt();
     const same = speaking?.sentence === sentence && speaking.given === given;
     before.hidden = !same || !silenced.length;
     before.textContent = same && silenced.length ? `With all heads: ${speaking?.text}.` : "";

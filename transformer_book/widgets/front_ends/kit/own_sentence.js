@@ -106,9 +106,10 @@ function sentenceField(model, verb, waiting) {
   const id = fresh("sentence");
   const input = html("input", { id, type: "text", value: model.get("sentence") });
   const state = html("p", { role: "status" });
+  let noted = ""; // of the answer that stands below
   const send = () => {
     const text = input.value.trim();
-    if (!text) state.textContent = "Nothing is written here yet.";
+    if (!text) state.textContent = `Nothing is written here yet. ${noted}`;
     if (!text || text === model.get("sentence")) return;
     state.textContent = waiting;
     assign(model, "sentence", text);
@@ -124,7 +125,8 @@ function sentenceField(model, verb, waiting) {
     const { note = "", back: translation, examples } = model.get("contents");
     const { source } = examples.at(-1); // its tokens, or as text
     const refused = model.get("message"); // then it is another sentence that stands in the field
-    state.textContent = refused ? "" : note || unknown([source].flat());
+    noted = refused ? "" : note || unknown([source].flat());
+    state.textContent = noted;
     back.element.hidden = !translation;
   };
   back.element.hidden = true;

@@ -119,6 +119,7 @@ def test_words_are_typed(show):
     same.step = same.n_merges
     compare(shown, same)
     assert shown.page.get_by_label("merges done").input_value() == str(same.n_merges)
+    assert shown.state("step") == same.n_merges
     shown.page.get_by_role("button", name="Previous").click()
     shown.frame()
     same.step -= 1

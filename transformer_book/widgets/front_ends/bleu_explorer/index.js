@@ -52,8 +52,8 @@ function render({ model, el }) {
   const brevity = line("brevity", "tfw-bleu-of-brevity");
   const bleu = line("BLEU", "tfw-bleu-of-all");
   const readout = html("p", { class: "tfw-readout", role: "status" });
-  const verdict = html("div", { role: "status" });
-  const first = html("p", {}, "Say first what you expect; then change the words.");
+  const verdict = html("p", { role: "status" });
+  const first = html("p", { role: "status" });
   const tools = html("div", {},
     html("div", { class: "tfw-controls" }, labelled(id, "your candidate", input), ready.element),
     html("div", { class: "tfw-bleu-both" },
@@ -82,8 +82,7 @@ function render({ model, el }) {
     tools.inert = guess !== null && get("guess") < 0;
     const judged = said();
     first.textContent = tools.inert ? "Say first what you expect; then change the words."
-      : "Now try the sentences below, one by one: is it so?";
-    first.classList.toggle("tfw-kept-place", judged.length > 0);
+      : judged[0] ?? "Now try the sentences below, one by one: is it so?";
     reference.show(theirs, rows);
     candidate.show(ours, rows);
     rows.forEach(({ right, counted, marks, share }, i) => {
@@ -101,7 +100,7 @@ function render({ model, el }) {
       zeros ? "One precision of 0 would make all of it 0: the first counts as a half, the next as a quarter. " : "",
       ours.length < theirs.length ? `Brevity leaves ${fixed(100 * penalty, 0)} % of the score.`
         : "It is long enough: nothing is taken off for brevity."].join("");
-    verdict.replaceChildren(...judged.map((words) => html("p", {}, words)));
+    verdict.textContent = judged[1] ?? "";
   }
 
   const stop = watch(model, ["candidate", "reference", "guess"], draw);

@@ -66,6 +66,7 @@ function render({ model, el }) {
     /** @type {number[]} */
     const counts = counted.map((/** @type {CountedWord} */ item) => item[1]);
     const step = reached();
+    if (step < model.get("step")) assign(model, "step", step); // shorter words take fewer merges
     const { pieces, pairs: candidates } = states[step];
     const merges = states.slice(0, step).map((state) => state.pairs[0]);
     const last = merges[step - 1];

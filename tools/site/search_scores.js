@@ -13,7 +13,8 @@ var Scorer = { // eslint-disable-line no-var, no-unused-vars -- Sphinx' script a
 
 // One entry a page: its title, a heading and a term often match at once. Names of the module stay, each
 // with its description, where the word begins a part of them: RoPE is not in `lacking_property`. A
-// chapter with the query as its title comes first. The last of Sphinx' list is shown first.
+// chapter with the query as its title comes first, then those with all its words in a heading. The last of
+// Sphinx' list is shown first.
 const everyMatch = Search._performSearch;
 Search._performSearch = (query, ...terms) => {
   const pages = new Set();
@@ -24,9 +25,14 @@ Search._performSearch = (query, ...terms) => {
     return words.some((word) => word.includes("_") || parts.some((part) => part.startsWith(word)));
   });
   if (!found.length) suggest(words);
-  const named = ([, title]) =>
-    title.toLowerCase().replace(/<[^>]*>|\d+\. /g, "").trim() === query.toLowerCase().trim();
-  return found.sort((one, other) => Number(named(other)) - Number(named(one))).reverse();
+  const asked = query.toLowerCase().trim();
+  const { docnames, alltitles } = Search._index;
+  const headed = new Set(words.length < 2 ? [] : Object.entries(alltitles)
+    .filter(([heading]) => words.every((word) => heading.toLowerCase().includes(word)))
+    .flatMap(([, places]) => places.map(([page]) => docnames[page])));
+  const rank = ([page, title]) =>
+    title.toLowerCase().replace(/<[^>]*>|\d+\. /g, "").trim() === asked ? 2 : Number(headed.has(page));
+  return found.sort((one, other) => rank(other) - rank(one)).reverse();
 };
 
 // A slip of the pen: the words of headings and of the index that are nearest to those which found nothing.

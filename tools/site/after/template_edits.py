@@ -6,7 +6,7 @@
 - Without scripts a page is a light one: the theme has colours for "light" and "dark", and its file
   says "auto" until a script has chosen.
 - A browser that refuses to keep anything throws where the theme and the search ask what it has
-  kept, and both would stop there. It gets a storage that forgets with the page.
+  kept, and both would stop there. It gets a storage that forgets with the tab, in the tab's name.
 - Pictures are loaded when they come near the window, and have their place before they have come.
   One so wide that a phone would make its letters too small to read keeps a least width, in a box
   that scrolls.
@@ -33,11 +33,18 @@ STORAGE = """<script>
     localStorage.setItem("asked", "");
     localStorage.removeItem("asked");
   } catch {
-    const kept = new Map();
+    let kept = {};
+    try {
+      kept = Object(JSON.parse(window.name));
+    } catch {}
+    const keep = (changed) => {
+      kept = { ...kept, ...changed };
+      window.name = JSON.stringify(kept);
+    };
     Object.defineProperty(window, "localStorage", { value: {
-      getItem: (key) => kept.get(key) ?? null,
-      setItem: (key, value) => kept.set(key, String(value)),
-      removeItem: (key) => kept.delete(key),
+      getItem: (key) => kept[key] ?? null,
+      setItem: (key, value) => keep({ [key]: String(value) }),
+      removeItem: (key) => keep({ [key]: undefined }),
     } });
   }
 </script>

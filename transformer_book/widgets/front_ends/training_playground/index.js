@@ -190,14 +190,15 @@ function render({ model, el }) {
   });
   const results = html("div", { class: "tfw-side-by-side" }, line.element, html("div", {},
     html("p", { class: "tfw-heading" }, "what it reads, and below what it writes (framed: wrong; \u23ce: the end)"), text.element));
+  const looked = html("div", { class: "tfw-play-looks" }, looks.heading, ...(guess ? [] : [looking.element]),
+    looks.element);
   el.append(html("div", { class: "tfw tfw-play" },
     ...(guess ? [guess.element] : []),
     html("div", { class: "tfw-controls" }, train.element, one.element, again.element,
       fast.element, ...chosen.task.map(({ element }) => element), ...(few ? parts : [])),
     own, ...(few ? [] : [html("details", {}, html("summary", {}, "Take parts out"),
-      html("div", { class: "tfw-controls" }, ...parts))]), status, ...(onSlide ? [verdict] : []), html("div", {}, results, ...(onSlide ? [] : [verdict]),
-      html("div", { class: "tfw-play-looks" }, looks.heading, ...(guess ? [] : [looking.element]),
-        looks.element))));
+      html("div", { class: "tfw-controls" }, ...parts))]), status,
+    ...(onSlide ? [verdict, html("div", { class: "tfw-play-drawn" }, results, looked)] : [results, verdict, looked])));
   observer.observe(el);
   if (get("trained")) seek();
   else draw();

@@ -13,8 +13,8 @@ var Scorer = { // eslint-disable-line no-var, no-unused-vars -- Sphinx' script a
 
 // One entry a page: its title, a heading and a term often match at once. Names of the module stay, each
 // with its description, where the word begins a part of them: RoPE is not in `lacking_property`. A
-// chapter with the query as its title comes first, then those with all its words in a heading. The last of
-// Sphinx' list is shown first.
+// chapter with the query as its title comes first, then those with most of its words in a heading. The last
+// of Sphinx' list is shown first.
 const everyMatch = Search._performSearch;
 Search._performSearch = (query, ...terms) => {
   const pages = new Set();
@@ -27,11 +27,14 @@ Search._performSearch = (query, ...terms) => {
   if (!found.length) suggest(words);
   const asked = query.toLowerCase().trim();
   const { docnames, alltitles } = Search._index;
-  const headed = new Set(words.length < 2 ? [] : Object.entries(alltitles)
-    .filter(([heading]) => words.every((word) => heading.toLowerCase().includes(word)))
-    .flatMap(([, places]) => places.map(([page]) => docnames[page])));
+  const headed = {}; // page -> how many of the words its best heading has, if most of them
+  for (const [heading, places] of Object.entries(alltitles)) {
+    const has = words.filter((word) => heading.toLowerCase().split(/\W+/).includes(word)).length;
+    if (has < 2 || 2 * has <= words.length) continue;
+    for (const [page] of places) headed[docnames[page]] = Math.max(has, headed[docnames[page]] ?? 0);
+  }
   const rank = ([page, title]) =>
-    title.toLowerCase().replace(/<[^>]*>|\d+\. /g, "").trim() === asked ? 2 : Number(headed.has(page));
+    title.toLowerCase().replace(/<[^>]*>|\d+\. /g, "").trim() === asked ? words.length + 1 : headed[page] ?? 0;
   return found.sort((one, other) => rank(other) - rank(one)).reverse();
 };
 

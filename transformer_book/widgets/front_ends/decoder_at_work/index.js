@@ -64,6 +64,7 @@ function render({ model, el }) {
     go, now,
     translate: (/** @type {string} */ sentence) => {
       if (!answers) return;
+      for (const fold of el.querySelectorAll(".tfw-suggestions")) fold.removeAttribute("open");
       forced[at] = [];
       followed.add(at);
       ask([{ at, sentence, given: [] }]);

@@ -84,7 +84,7 @@ const known = (model) => KNOWN[model.get("live")?.name];
 export const sentenceLabel = (model) => known(model)?.label ?? "Your own sentence";
 
 /**
- * Sentences to tap, folded once one was, so that the answer stands near the field; one is the field's
+ * Sentences to tap, which are folded once one was asked, so that the answer stands near the field; one is the field's
  * placeholder. Nothing where the model is not known.
  * @param {import("./model.js").Model} model @param {HTMLInputElement} input @param {() => void} send
  */
@@ -95,7 +95,6 @@ export function suggestions(model, input, send) {
   const element = html("details", { class: "tfw-suggestions", open: true },
     html("summary", {}, "Sentences to try"), ...examples.map((example) => button(example, () => {
       input.value = example;
-      element.open = false;
       send();
     }).element));
   return [element];
@@ -111,6 +110,7 @@ function sentenceField(model, verb, waiting) {
     const text = input.value.trim();
     if (!text) state.textContent = `Nothing is written here yet. ${noted}`;
     if (!text || text === model.get("sentence")) return;
+    for (const fold of tries) fold.open = false;
     state.textContent = waiting;
     assign(model, "sentence", text);
   };
@@ -130,10 +130,11 @@ function sentenceField(model, verb, waiting) {
     back.element.hidden = !translation;
   };
   back.element.hidden = true;
+  const tries = suggestions(model, input, send);
   const stop = watch(model, ["contents", "message"], show);
   const element = html("div", { class: "tfw-controls" },
     labelled(id, sentenceLabel(model), input), button(verb, send).element, back.element, state,
-    ...suggestions(model, input, send));
+    ...tries);
   return { element, stop };
 }
 

@@ -456,7 +456,7 @@ def with_gaps(folder: Path, tag: re.Match[str]) -> str:
 
 
 def gaps(picture: Path, axis: int = 0) -> Iterator[float]:
-    """The middles of a picture's empty stripes as shares of its height or width, the widest first."""
+    """The middles of a picture's empty rows or columns as shares of it, the widest stripe first."""
     with Image.open(picture) as opened:
         rows = np.asarray(opened.convert("RGB")).swapaxes(0, axis)
     empty = (rows == rows[:1, :1]).all(axis=(1, 2))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.helpers.decks import LOOK, open_deck, violations_of
+from tests.helpers.decks import HALL, LOOK, open_deck, violations_of
 from tests.transformer_book.widgets.drawing import CROSSED, ON_A_SHAPE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,6 +22,15 @@ SHOWN = """(image) => {
   const { style, dataset } = image;
   return [-parseFloat(style.marginTop), parseFloat(image.closest(".slide-shown").style.height),
     parseFloat(style.height), (dataset.gaps ?? "").split(" ").filter(Boolean).map(Number)];
+}"""
+CUT = """() => {
+  const shown = document.querySelector(".present .slide-stage.alone > .slide-shown");
+  if (!shown) return [0, 0, 0, 0, []];
+  const image = shown.querySelector("img");
+  const [part, all] = [shown, image].map((box) => box.getBoundingClientRect());
+  const ends = [part.left, part.right].map((end) => (end - all.left) / all.width);
+  return [...ends, part.width, all.height,
+    image.dataset.columns.split(" ").filter(Boolean).map(Number)];
 }"""
 OFFER = "Try your own sentence: load the model"
 CONTENTS = "JSON.stringify(place.model.get('contents'))"
@@ -95,6 +104,30 @@ def test_a_tall_picture_is_not_cut_through_its_letters(
                     assert min(abs(gap * all_of_it - high) for gap in gaps) < 1
 
 
+def test_a_key_enlarges_a_picture_and_cuts_through_nothing(
+    browser: Browser, built_slides: None, deck: tuple[str, int, float]
+) -> None:
+    wrong = []
+    with open_deck(browser, SLIDES / deck[0]) as opened:
+        for number in range(opened.page.evaluate("Reveal.getTotalSlides()")):
+            slide = opened.slide(number)
+            if not slide["picture"] or slide["parts"] or slide["widgets"]:
+                continue
+            for _ in range(MOST_PARTS):
+                opened.page.keyboard.press("m")
+                left, right, wide, high, columns = opened.page.evaluate(CUT)
+                if not wide:
+                    break
+                ends = [0, 1, *columns]
+                if any(min(abs(end - at) for at in ends) > 0.01 for end in (left, right)):
+                    wrong.append(f"{slide['title']}: cut at {left:.3f} and {right:.3f}")
+                if wide > HALL["width"] or high > HALL["height"] or high < slide["picture"]:
+                    wrong.append(f"{slide['title']}: {wide} x {high}")
+            if opened.page.evaluate(LOOK) != slide:
+                wrong.append(f"{slide['title']} is not as it was")
+    assert wrong == []
+
+
 def test_a_slide_with_a_widget_has_a_question_its_answer_and_a_misconception(
     browser: Browser, built_slides: None, deck: tuple[str, int, float]
 ) -> None:
@@ -120,9 +153,11 @@ def test_a_key_shows_each_picture_of_a_widget_whole_with_a_slider(
             sizes = []
             for _ in range(MOST_PARTS):
                 opened.page.keyboard.press("m")
-                if "with-one-part" not in (stage.get_attribute("class") or ""):
+                part, shown = opened.page.evaluate(LOOK), stage.get_attribute("class") or ""
+                if "magnified" in shown and not stage.locator(".tfw-shapes").count():
+                    wrong.append(f"{whole['title']} is taken in quarters")
+                if "with-one-part" not in shown:
                     break
-                part = opened.page.evaluate(LOOK)
                 sizes.append(part["lettering"] or LEAST_OF_WIDGET)
                 if part["over"] or not pictures.count() or handles.count() > 2:
                     wrong.append(json.dumps(part, ensure_ascii=False))
@@ -210,11 +245,16 @@ def test_what_is_magnified_in_the_speakers_view_is_so_in_the_hall(
         with page.expect_popup() as popup:
             page.keyboard.press("s")
         view = popup.value
+        view.on("pageerror", lambda error: opened.complaints.append(str(error)))
+        view.on("console", lambda said: opened.complaints.append(said.text))
         preview = view.frame_locator("#current-slide iframe")
         expect(preview.locator(".reveal.ready")).to_be_visible()
-        view.keyboard.press("m")
-        for shown in (page, preview):
-            expect(shown.locator(".present .slide-stage.magnified")).to_have_count(1)
+        for key, magnified in (("m", 1), ("m", 0), ("m", 1), ("Escape", 0)):
+            view.keyboard.press(key)
+            for shown in (page, preview):
+                expect(shown.locator(".present .slide-stage.alone")).to_have_count(magnified)
+        assert page.evaluate("Reveal.isOverview()") is False
+        assert opened.complaints == []
 
 
 def test_a_slide_has_the_number_by_which_plans_name_it(

@@ -3,7 +3,11 @@
 from transformer.config import TransformerConfig
 
 
-def forward_flops(config: TransformerConfig, src_len: int, tgt_len: int) -> dict[str, int]:
+def forward_flops(
+    config: TransformerConfig,
+    src_len: int,
+    tgt_len: int,
+) -> dict[str, int]:
     """Operations of one sentence pair's forward pass, by what they are for.
 
     A product of (m, k) and (k, n) has 2mkn of them: mkn multiplications and as many additions. All
@@ -14,14 +18,14 @@ def forward_flops(config: TransformerConfig, src_len: int, tgt_len: int) -> dict
         "projections" (queries, keys, values and W^O of all attentions), "pairs" (Q K^T and the
         weighted sums of values), "feed-forward" and "output" (the logits).
     """
-    c = config
-    width = c.n_heads * (c.key_width + c.value_width)  # of keys and values; of queries and heads
+    n, d = config.n_layers, config.d_model
+    width = config.n_heads * (config.key_width + config.value_width)  # also of queries and heads
     attentions = [(src_len, src_len), (tgt_len, tgt_len), (tgt_len, src_len)]  # queries, keys
     return {
-        "projections": c.n_layers * sum(2 * (q + k) * c.d_model * width for q, k in attentions),
-        "pairs": c.n_layers * sum(2 * q * k * width for q, k in attentions),
-        "feed-forward": c.n_layers * 2 * (src_len + tgt_len) * 2 * c.d_model * c.d_ff,
-        "output": 2 * tgt_len * c.d_model * c.tgt_vocab_size,
+        "projections": n * d * width * sum(2 * (q + k) for q, k in attentions),
+        "pairs": n * width * sum(2 * q * k for q, k in attentions),
+        "feed-forward": n * d * config.d_ff * 2 * 2 * (src_len + tgt_len),
+        "output": d * config.tgt_vocab_size * 2 * tgt_len,
     }
 
 

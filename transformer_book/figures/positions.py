@@ -103,7 +103,7 @@ def binary_and_sinusoidal(bits: ArrayLike, sinusoids: ArrayLike) -> Figure:
         raise ValueError(
             f"the tables have {len(left)} and {len(right)} positions; give the same ones"
         )
-    figure, axes = plt.subplots(1, 2, figsize=(9.6, 6.2), width_ratios=(1, 1.9))
+    figure, axes = plt.subplots(1, 2, figsize=(9.6, 5.0), width_ratios=(1, 1.9))
     names = [f"bit {i}" for i in range(left.shape[1])]
     code_table(left, column_labels=names, ax=axes[0], title="binary", low=0.0, annotate=True)
     names = [f"{f} {i}" for i in range(right.shape[1] // 2) for f in ("sin", "cos")]

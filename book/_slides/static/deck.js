@@ -22,6 +22,7 @@
   const SMALLEST = 0.4;
   const GAIN = 1.15; // by which another arrangement has to be better
   const STEPS = 9; // of halving: a hundredth is left
+  const MAGNIFIED = ".magnified, .alone, .with-one-part";
 
   // Of a part of a widget, what is cut only if it is enlarged too far
   const SIDEWAYS = ".tfw-scroll:not([data-wide]), .tfw > :not([data-picture])";
@@ -40,7 +41,7 @@
   /** The largest zoom at which a stage needs no scrolling. @param {HTMLElement} stage */
   function fit(stage) {
     const shown = /** @type {HTMLElement} */ (stage.firstElementChild);
-    const limited = shown.querySelector("pre, table, .widget-place") && !stage.matches(".with-one-part");
+    const limited = shown.querySelector("pre, table, .widget-place") && !stage.matches(MAGNIFIED);
     const most = limited ? 1.6 : LARGEST;
     let low = SMALLEST;
     let high = most;
@@ -116,7 +117,8 @@
 
   const READABLE = 0.8; // a picture that is made smaller than that is shown in parts, too
   const ENLARGED = 1.15; // at least so much of its own size has a part
-  const OVERLAP = 0.08; // of a part with the next
+  const OVERLAP = 0.04; // of a part with the next, on either side
+  const NEAR = 0.25; // by such a share of a part a cut may be moved to a gap
 
   /**
    * A tall picture, which would be small as a whole, is enlarged with the next keys: its upper part, and
@@ -132,12 +134,10 @@
     const tall = image.naturalHeight / image.naturalWidth;
     const wanted = Math.ceil((ENLARGED * image.naturalHeight) / height);
     const parts = Math.min(wanted, Math.round(tall * (width / height))); // no wider than the slide
-    const all = Math.min(height * (parts - (parts - 1) * OVERLAP), width * tall);
-    const cut = cuts(image, all, height);
     if (!stage.querySelector(".slide-part")) {
       const scale = (image.getBoundingClientRect().height / deck.getScale()) / image.naturalHeight;
       if (parts < 2 || scale > READABLE) return;
-      for (let part = 0; part < cut.length; part += 1) {
+      for (let part = 0; part < parts; part += 1) {
         const step = document.createElement("span");
         step.className = "slide-part fragment";
         stage.append(step);
@@ -147,27 +147,27 @@
     const part = stage.querySelectorAll(".slide-part.visible").length;
     stage.classList.toggle("in-parts", part > 0);
     if (!part) return;
-    const [top, bottom] = cut[Math.min(part, cut.length) - 1];
-    shown.style.cssText = `zoom: 1; width: ${width}px; height: ${bottom - top}px`;
+    const cut = cuts(image.dataset.gaps, stage.querySelectorAll(".slide-part").length);
+    const all = Math.min(height / Math.max(...cut.map(([top, bottom]) => bottom - top)), width * tall);
+    const [top, bottom] = cut[part - 1];
+    shown.style.cssText = `zoom: 1; width: ${width}px; height: ${all * (bottom - top)}px`;
     image.style.height = `${all}px`;
-    image.style.marginTop = `${-top}px`;
+    image.style.marginTop = `${-all * top}px`;
   }
 
   /**
-   * Where the parts of a picture begin and end: in its gaps, else with some of the part before.
-   * @param {HTMLElement} image @param {number} all of its height @param {number} height of a part
+   * Where the parts of a picture begin and end, as shares of it: in the widest gap near where equal parts
+   * would, else with some of the part before.
+   * @param {string | undefined} empty @param {number} parts
    */
-  function cuts(image, all, height) {
-    const gaps = (image.dataset.gaps ?? "").split(" ").filter(Boolean).map((gap) => all * Number(gap));
-    const parts = [];
-    let top = 0;
-    while (top + height < all - 1) {
-      const [low, high] = [top + height / 2, top + height];
-      const gap = gaps.filter((at) => at > low && at <= high).at(-1);
-      parts.push([top, gap ?? high]);
-      top = gap ?? high - OVERLAP * height;
-    }
-    return [...parts, [top, all]];
+  function cuts(empty, parts) {
+    const gaps = (empty ?? "").split(" ").filter(Boolean).map(Number); // the widest first
+    const ends = Array.from({ length: parts - 1 }, (_, part) => {
+      const middle = (part + 1) / parts;
+      const gap = gaps.find((at) => Math.abs(at - middle) < NEAR / parts);
+      return gap ? [gap, gap] : [middle - OVERLAP / parts, middle + OVERLAP / parts];
+    });
+    return Array.from({ length: parts }, (_, part) => [ends[part - 1]?.[0] ?? 0, ends[part]?.[1] ?? 1]);
   }
 
   /** @param {HTMLElement} slide */
@@ -225,7 +225,7 @@
       magnify();
       return;
     }
-    const turn = { PageDown: () => deck.next(), PageUp: () => deck.prev(), Escape: () => {} }[event.key];
+    const turn = { PageDown: () => deck.next(), PageUp: () => deck.prev(), Escape: unmagnify }[event.key];
     if (!turn) return;
     event.preventDefault();
     event.stopPropagation();
@@ -264,7 +264,10 @@
     view.querySelector("select")?.setAttribute("aria-label", "Arrangement of this view");
   }
 
-  const MAGNIFY = "book: magnify"; // what a preview says to the speaker's view, where keys are pressed
+  // What a preview says to the speaker's view, where keys are pressed; the view reads all that is said as JSON.
+  const MAGNIFY = JSON.stringify({ book: "magnify" });
+  const UNMAGNIFY = JSON.stringify({ book: "unmagnify" });
+  const tell = (/** @type {string} */ message) => parent !== window && parent.postMessage(message, "*");
   const open = globalThis.open.bind(globalThis);
   globalThis.open = (address, target) => {
     const opened = open(address, target, `width=${screen.availWidth},height=${screen.availHeight}`);
@@ -272,7 +275,10 @@
     setTimeout(() => {
       const view = opened?.document;
       if (!view?.querySelector("#speaker-controls")) return;
-      opened?.addEventListener("message", ({ data }) => data === MAGNIFY && magnify());
+      opened?.addEventListener("message", ({ data }) => {
+        if (data === MAGNIFY) magnify();
+        if (data === UNMAGNIFY) unmagnify();
+      });
       const title = view.createElement("h1");
       title.textContent = "The speaker\u2019s view";
       const look = view.createElement("style");
@@ -289,6 +295,8 @@
 
   const PICTURE = "svg, canvas, table, .tfw-heatmap";
   const HANDLE = ".tfw-control, .tfw-steps, .tfw-button";
+
+  const [ESCAPE, M] = [27, 77]; // as reveal counts keys
 
   /** The handles that were used last, the latest one first. @type {Element[]} */
   let used = [];
@@ -392,13 +400,55 @@
     return area(picture) > GAIN * small || onePart(stage, shown, widget);
   }
 
-  /** The next part of what is shown at twice its size; after the last one the whole again. */
+  /**
+   * What is shown fills the slide; of a picture that would gain too little by that, one after the other of
+   * those that stand side by side in it. Then the slide again. False where nothing of this enlarges it.
+   * @param {HTMLElement} stage @param {HTMLElement} shown @returns {boolean}
+   */
+  function alone(stage, shown) {
+    const picture = shown.querySelector("pre, table, .widget-place") ? null : shown.querySelector("img");
+    const parts = picture ? [2, 3].map((many) => cuts(picture.dataset.columns, many)).find(inGaps) ?? [] : [];
+    const before = Number(shown.dataset.part ?? 0);
+    if (!before) {
+      const size = () => picture?.getBoundingClientRect().width ?? Number(shown.style.zoom);
+      const small = size();
+      stage.classList.add("alone");
+      fit(stage);
+      const gains = size() > GAIN * small;
+      if (!picture && !gains) return !unmagnify();
+      shown.dataset.part = "1";
+      if (gains || !parts.length) return true; // a picture is not cut through what it shows
+    } else if (!stage.matches(".sideways") || before === parts.length) {
+      return unmagnify();
+    }
+    if (picture) beside(stage, shown, picture, parts[before]);
+    shown.dataset.part = String(before + 1);
+    return true;
+  }
+
+  /** Whether no part has anything of another. @param {number[][]} parts */
+  const inGaps = (parts) => parts.every(([, end], part) => end === (parts[part + 1]?.[0] ?? 1));
+
+  /**
+   * One of the parts that a picture has side by side.
+   * @param {HTMLElement} stage @param {HTMLElement} shown @param {HTMLImageElement} picture @param {number[]} part
+   */
+  function beside(stage, shown, picture, [left, right]) {
+    const { naturalWidth: width, naturalHeight: height } = picture;
+    const scale = Math.min(LARGEST, stage.clientWidth / ((right - left) * width), stage.clientHeight / height);
+    stage.classList.add("sideways");
+    shown.style.cssText = `zoom: 1; width: ${scale * (right - left) * width}px`;
+    picture.style.cssText = `width: ${scale * width}px; margin-left: ${-scale * left * width}px`;
+  }
+
+  /** All of what is shown, or the next part of it; then the slide again. */
   function magnify() {
     const stage = deck.getCurrentSlide().querySelector(".slide-stage");
     const shown = /** @type {HTMLElement | undefined} */ (stage?.firstElementChild);
-    if (!shown?.childElementCount || stage.classList.contains("in-parts")) return;
+    if (!shown?.childElementCount || !stage.clientHeight || stage.matches(".in-parts")) return;
     const widget = shown.querySelector(".widget-place .tfw");
     if (widget && onePart(stage, shown, widget)) return;
+    if (!stage.matches(".magnified") && alone(stage, shown)) return;
     shown.style.transform = "";
     const box = shown.getBoundingClientRect();
     const room = stage.getBoundingClientRect();
@@ -407,26 +457,40 @@
     const parts = ends(box.height, room.height)
       .flatMap((y) => ends(box.width, room.width).map((x) => `${x} ${y}`));
     const next = (Number(shown.dataset.part ?? 0) + 1) % (parts.length + 1);
+    if (!next) {
+      unmagnify();
+      return;
+    }
     shown.dataset.part = String(next);
-    stage.classList.toggle("magnified", next > 0);
-    if (next) shown.style.transform = "scale(2)";
-    shown.style.transformOrigin = parts[next - 1] ?? "";
+    stage.classList.add("magnified");
+    shown.style.transform = "scale(2)";
+    shown.style.transformOrigin = parts[next - 1];
   }
 
   /** Whoever leaves a slide finds it whole again. */
   function shrink() {
-    for (const stage of document.querySelectorAll(".slide-stage:is(.magnified, .with-one-part)")) {
+    for (const stage of document.querySelectorAll(`.slide-stage:is(${MAGNIFIED})`)) {
       const shown = /** @type {HTMLElement} */ (stage.firstElementChild);
       restore(stage);
-      stage.classList.remove("magnified");
-      shown.style.transform = shown.style.transformOrigin = "";
+      if (stage.matches(".sideways")) for (const image of shown.querySelectorAll("img")) image.style.cssText = "";
+      stage.classList.remove("magnified", "alone", "sideways");
+      shown.style.cssText = "";
       delete shown.dataset.part;
     }
   }
 
+  /** The slide again; false where nothing of it is magnified. */
+  function unmagnify(how = MAGNIFIED) {
+    const slide = deck.getCurrentSlide();
+    if (!slide.querySelector(`.slide-stage:is(${how})`)) return false;
+    shrink();
+    settle(slide);
+    return true;
+  }
+
   function start() {
-    deck.addKeyBinding({ keyCode: 77, key: "M", description: "Magnify, part by part" }, () => {
-      if (parent !== window) parent.postMessage(MAGNIFY, "*");
+    deck.addKeyBinding({ keyCode: M, key: "M", description: "Magnify, part by part" }, () => {
+      tell(MAGNIFY);
       magnify();
     });
     deck.configure({
@@ -435,9 +499,13 @@
         const number = deck.getSlides().indexOf(slide);
         return number ? [number, "/", deck.getTotalSlides() - 1] : [""];
       },
-      // A key from the speaker's window comes without a target.
-      keyboardCondition: (/** @type {KeyboardEvent} */ event) =>
-        !(/** @type {Element | null} */ (event.target)?.closest?.(".widget-place, .slide-stage:focus")),
+      // A key from the speaker's window comes without a target, and with its code alone.
+      keyboardCondition: (/** @type {KeyboardEvent} */ event) => {
+        if (/** @type {Element | null} */ (event.target)?.closest?.(".widget-place, .slide-stage:focus")) return false;
+        if (event.keyCode !== ESCAPE || !unmagnify()) return true;
+        tell(UNMAGNIFY);
+        return false;
+      },
     });
     settle(deck.getCurrentSlide());
   }

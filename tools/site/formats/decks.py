@@ -6,9 +6,11 @@ resolved, so what is on a slide is the chapter's own: its paragraphs, formulas, 
 """
 
 import ast
+import io
 import itertools
 import re
 import textwrap
+import tokenize
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -44,8 +46,8 @@ WORDS = (
     *(nodes.paragraph, nodes.bullet_list, nodes.enumerated_list, nodes.definition_list),
     *(nodes.math_block, nodes.admonition, nodes.block_quote),
 )
-# Letters in a line of printed prose, and in any printed line, which a hall can still read.
-SENTENCE, LONGEST = 64, 96
+# Letters in a line of printed prose, of code, and in any printed line, which a hall can still read.
+SENTENCE, CODE_LINE, LONGEST = 64, 80, 96
 IS_SENTENCE = re.compile(r"^\S+( \S+)+[.?!]$")  # and no line of a table
 IS_SOURCE = re.compile(r"\[[^\]]+, \d{4}\w?\]")  # a citation, where nothing else is said
 FRAGMENT = "fragment"  # reveal's class for what comes with a later key
@@ -56,7 +58,7 @@ LOADED = (
     *("revealjs/dist/reveal.js", "revealjs/dist/reveal.css"),
 )
 IMAGE = re.compile(r'<img (?=[^>]*src="([^"]*_images/[^"]+\.png)")')
-GAP = 8  # rows of a picture, all of one colour, between which it may be cut
+GAP = 8  # rows or columns of a picture, all of one colour, between which it may be cut
 LABELS = {"say": "", "ask": "Ask the room: ", "answer": "Answer: ", "expect": "Expect: "}
 logger = logging.getLogger(__name__)
 
@@ -269,13 +271,13 @@ def in_rows(things: list[str]) -> str:
 
 
 def spare(target: nodes.Element) -> nodes.Element:
-    """Code that is quoted from the module without its docstrings, a box without its source."""
+    """Code that is quoted from the module with what runs of it, a box without its source."""
     for paragraph in list(target.findall(nodes.paragraph)):
         if IS_SOURCE.fullmatch(paragraph.astext().strip()):
             paragraph.parent.remove(paragraph)
     for block in target.findall(nodes.literal_block):
         if block.get("language") == "python":
-            text = without_docstrings(block.astext())
+            text = without_comments(without_docstrings(block.astext()))
             block.children = []
             block += nodes.Text(text)
             block.rawsource = text  # else Sphinx takes it for one with marks of its own
@@ -296,6 +298,20 @@ def without_docstrings(source: str) -> str:
     lines = source.split("\n")
     kept = [line for number, line in enumerate(lines, 1) if number not in gone]
     return re.sub(r"(:\n)\n+", r"\1", "\n".join(kept))
+
+
+def without_comments(source: str) -> str:
+    """Code without its comments on lines of their own, and without those that make a line long."""
+    lines: list[str | None] = [*source.split("\n")]
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
+    except (tokenize.TokenError, SyntaxError):
+        return source
+    for token in tokens:
+        code = token.line[: token.start[1]].rstrip()
+        if token.type == tokenize.COMMENT and (not code or len(token.line.rstrip()) > CODE_LINE):
+            lines[token.start[0] - 1] = code or None
+    return "\n".join(line for line in lines if line is not None)
 
 
 def has_widget(node: nodes.Element) -> bool:
@@ -432,19 +448,22 @@ def finish_decks(app: Sphinx, site: Site) -> None:
 
 
 def with_gaps(folder: Path, tag: re.Match[str]) -> str:
-    """The beginning of a picture's tag, with the heights at which the picture may be cut."""
-    return f'{tag[0]}data-gaps="{" ".join(f"{gap:.3f}" for gap in gaps(folder / tag[1]))}" '
+    """The beginning of a picture's tag, with the heights and widths at which it may be cut."""
+    rows, columns = (
+        " ".join(f"{gap:.3f}" for gap in gaps(folder / tag[1], axis)) for axis in (0, 1)
+    )
+    return f'{tag[0]}data-gaps="{rows}" data-columns="{columns}" '
 
 
-def gaps(picture: Path) -> Iterator[float]:
-    """The middles of a picture's empty stripes, as shares of its height from the top."""
+def gaps(picture: Path, axis: int = 0) -> Iterator[float]:
+    """The middles of a picture's empty rows or columns as shares of it, the widest stripe first."""
     with Image.open(picture) as opened:
-        rows = np.asarray(opened.convert("RGB"))
+        rows = np.asarray(opened.convert("RGB")).swapaxes(0, axis)
     empty = (rows == rows[:1, :1]).all(axis=(1, 2))
-    for is_empty, stripes in itertools.groupby(range(len(rows)), key=lambda row: empty[row]):
-        stripe = [*stripes]
-        if is_empty and len(stripe) >= GAP:
-            yield (stripe[0] + stripe[-1] + 1) / 2 / len(rows)
+    stripes = ([*stripe] for _, stripe in itertools.groupby(range(len(empty)), empty.__getitem__))
+    wide = [stripe for stripe in stripes if empty[stripe[0]] and len(stripe) >= GAP]
+    for stripe in sorted(wide, key=len, reverse=True):
+        yield (stripe[0] + stripe[-1] + 1) / 2 / len(empty)
 
 
 AFTER_THE_DECKS = (

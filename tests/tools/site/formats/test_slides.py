@@ -22,12 +22,13 @@ from tools.site.durations import Durations
 from tools.site.execute import Execution
 from tools.site.extensions.slide_marks import read_mark
 from tools.site.formats import slides
-from tools.site.formats.decks import broken, gaps, without_docstrings
+from tools.site.formats.decks import broken, gaps, without_comments, without_docstrings
 from tools.site.formats.slides import publish
 
 ROOT = Path(__file__).resolve().parents[4]
 MORE = """document.querySelector('.present .tfw').insertAdjacentHTML('beforeend',
   '<div style="height: 250px">more</div>')"""
+ENLARGED = ".slide-stage:is(.magnified, .alone, .with-one-part)"
 JUPYTER_BOOK = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
 CHAPTER = f"""{FRONT}
 # A chapter
@@ -207,6 +208,13 @@ def test_code_loses_its_docstrings_and_nothing_else() -> None:
     method = "".join(f"    {line}" if line.strip() else line for line in CODE.splitlines(True))
     assert without_docstrings(method) == "def double(x):\n    return 2 * x\n"
     assert without_docstrings("not python at all") == "not python at all"
+
+
+def test_quoted_code_loses_the_comments_that_take_a_line_or_make_one_long() -> None:
+    code = 'x = "# no comment"  # short\nif x:\n    # Why.\n    y = 1'
+    assert without_comments(code) == code.replace("    # Why.\n", "")
+    assert without_comments(f"{code}  # {'so ' * 30}") == without_comments(code)
+    assert without_comments("x = (") == "x = ("
 
 
 SAID = (
@@ -458,6 +466,78 @@ def test_a_picture_is_cut_where_nothing_is_drawn(tmp_path: Path) -> None:
     rows[:30, 5] = rows[50:57, 5] = rows[60:, 5] = 0  # between the last two three rows alone
     Image.fromarray(rows).save(tmp_path / "picture.png")
     assert [*gaps(tmp_path / "picture.png")] == [0.4]
+    assert [*gaps(tmp_path / "picture.png", axis=1)] == [23 / 40]
+
+
+def test_of_the_places_to_cut_a_picture_the_widest_comes_first(tmp_path: Path) -> None:
+    rows = np.full((100, 40), 255, dtype=np.uint8)
+    rows[:20, 5] = rows[30:60, 5] = rows[80:, 5] = 0
+    Image.fromarray(rows).save(tmp_path / "picture.png")
+    assert [*gaps(tmp_path / "picture.png")] == [0.7, 0.25]
+
+
+PICTURE = """([width, height, columns]) => {
+  const svg = `<svg xmlns='http://www.w3.org/2000/svg' width='${width}' height='${height}'/>`;
+  const shown = document.querySelectorAll('.slides > section')[5].querySelector('.slide-shown');
+  shown.innerHTML = `<img alt="A" data-columns="${columns}">`;
+  shown.firstChild.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;
+  return shown.firstChild.decode();
+}"""
+SEEN = """(() => {
+  const slide = document.querySelector('.slides').getBoundingClientRect();
+  const shown = document.querySelector('.present .slide-shown');
+  const [part, all] = [shown, shown.querySelector('img')].map((box) => box.getBoundingClientRect());
+  return { inside: part.left >= slide.left && part.right <= slide.right &&
+      part.top >= slide.top && part.bottom <= slide.bottom && all.height <= part.height + 1,
+    width: all.width, ends: [part.left, part.right].map((end) => (end - all.left) / all.width) };
+})()"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("size", "columns", "steps"),
+    [
+        ((900, 500), "0.500", [(0, 1)]),  # gains by the room of the title
+        ((1000, 300), "0.700 0.450", [(0, 0.45), (0.45, 1)]),
+        ((1000, 300), "0.800", [(0, 1)]),
+    ],
+)
+def test_a_picture_is_magnified_whole_or_cut_between_what_stands_side_by_side(
+    opened: OpenDeck, size: tuple[int, int], columns: str, steps: list[tuple[float, float]]
+) -> None:
+    page = opened.page
+    page.evaluate(PICTURE, [*size, columns])
+    opened.slide(5)
+    whole = page.evaluate(SEEN)
+    for start, end in steps:
+        page.keyboard.press("m")
+        seen = page.evaluate(SEEN)
+        assert seen["inside"] and seen["width"] > 1.05 * whole["width"]
+        assert seen["ends"] == pytest.approx([start, end], abs=0.01)
+    page.keyboard.press("m")
+    assert page.evaluate(SEEN) == whole
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [5, 6])
+def test_escape_ends_magnifying_and_then_shows_all_slides(opened: OpenDeck, number: int) -> None:
+    page = opened.page
+    page.evaluate(PICTURE, [900, 500, ""])
+    opened.slide(6)
+    page.evaluate(MORE)
+    opened.slide(0)
+    whole = opened.slide(number)
+    for handle in (None, ".present .tfw input")[: number - 4]:
+        if handle:
+            page.locator(handle).first.focus()
+        page.keyboard.press("m")
+        expect(page.locator(f".present {ENLARGED}")).to_have_count(1)
+        page.keyboard.press("Escape")
+        expect(page.locator(f".present {ENLARGED}")).to_have_count(0)
+        assert page.evaluate("Reveal.isOverview()") is False
+        assert opened.slide(number) == whole
+    page.keyboard.press("Escape")
+    assert page.evaluate("Reveal.isOverview()") is True
 
 
 @pytest.mark.slow

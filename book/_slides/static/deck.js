@@ -406,7 +406,7 @@
    * @param {HTMLElement} stage @param {HTMLElement} shown @returns {boolean}
    */
   function alone(stage, shown) {
-    const picture = shown.querySelector("pre, table, .widget-place") ? null : shown.querySelector("img");
+    const picture = shown.querySelector("table, .widget-place") ? null : shown.querySelector("img");
     const parts = picture ? [2, 3].map((many) => cuts(picture.dataset.columns, many)).find(inGaps) ?? [] : [];
     const before = Number(shown.dataset.part ?? 0);
     if (!before) {

@@ -132,7 +132,7 @@ def test_the_shortened_plans_take_as_long_as_is_said() -> None:
     for chapter in ("multi_head_attention", "positions"):
         lecture += sum(s.minutes for s in slides_of(ROOT / f"book/architecture/{chapter}.md")[:2])
     assert f"{{ref}}`chapter-positions`: {lecture:g} minutes." in PAGE
-    fifth = without("translation/decoding", 6, 7) + without("translation/heads", 3, 14)
+    fifth = without("translation/decoding", 6, 7) + without("translation/heads", 3, 13)
     assert f"takes {fifth:g} minutes, and there is time" in " ".join(PAGE.split())
 
 

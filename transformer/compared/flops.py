@@ -11,12 +11,10 @@ def forward_flops(
     """Operations of one sentence pair's forward pass, by what they are for.
 
     A product of (m, k) and (k, n) has 2mkn of them: mkn multiplications and as many additions. All
-    pairs of positions are counted, also those that a mask hides. Norms, the softmax, dropout and
-    the embeddings, which are looked up, are not.
+    pairs of positions count, masked ones too; norms, softmaxes, dropout and embeddings do not.
 
-    Returns:
-        "projections" (queries, keys, values and W^O of all attentions), "pairs" (Q K^T and the
-        weighted sums of values), "feed-forward" and "output" (the logits).
+    Returned are "projections" (queries, keys, values and W^O of all attentions), "pairs" (Q K^T and
+    the weighted sums of values), "feed-forward" and "output" (the logits).
     """
     n, d = config.n_layers, config.d_model
     width = config.n_heads * (config.key_width + config.value_width)  # also of queries and heads
@@ -32,10 +30,8 @@ def forward_flops(
 def training_flops(config: TransformerConfig, sentences: int, src_len: int, tgt_len: int) -> int:
     """Operations of a training step's matrix products, forward and backward.
 
-    The backward pass has twice as many as the forward pass: one product for the gradient of each
-    factor. Adam's operations, about a dozen for each parameter, are not counted.
-
-    Args:
-        sentences: pairs in the step, all of these lengths; padding counts as tokens do.
+    The step has so many `sentences`, all of these lengths; padding counts as tokens do. The
+    backward pass has twice as many operations as the forward pass: one product for the gradient of
+    each factor. Adam's, about a dozen for each parameter, are not counted.
     """
     return 3 * sentences * sum(forward_flops(config, src_len, tgt_len).values())

@@ -480,9 +480,9 @@
   }
 
   /** The slide again; false where nothing of it is magnified. */
-  function unmagnify(how = MAGNIFIED) {
+  function unmagnify() {
     const slide = deck.getCurrentSlide();
-    if (!slide.querySelector(`.slide-stage:is(${how})`)) return false;
+    if (!slide.querySelector(`.slide-stage:is(${MAGNIFIED})`)) return false;
     shrink();
     settle(slide);
     return true;

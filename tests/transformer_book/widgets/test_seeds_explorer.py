@@ -257,9 +257,7 @@ def test_the_question_comes_first_and_then_what_came_out(show, look):
     height = shown.height()
     shown.page.get_by_role("slider", name="seeds n").press("End")
     shown.frame()
-    assert (
-        verdict.locator("p").all_inner_texts() == said
-    )  # of what was asked, not of what stands there
+    assert verdict.locator("p").all_inner_texts() == said  # it is about what was asked
     assert shown.height() <= height
     shown.page.get_by_label("About 10").check()
     drag.press("End")

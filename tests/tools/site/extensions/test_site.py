@@ -31,6 +31,7 @@ template_bridge = "tools.site.after.template_edits.Pages"
 templates_path = ["{ROOT}/tools/site/templates"]
 html_theme = "sphinx_book_theme"
 html_theme_options = {{"repository_url": "https://github.com/owner/book"}}
+html_context = {{"default_mode": "auto"}}
 html_baseurl = "https://owner.example/book/"
 html_title = "The book"
 html_static_path = ["{ROOT}/book/_static"]

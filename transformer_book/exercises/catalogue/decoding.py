@@ -375,7 +375,7 @@ BEAM = Exercise(
         ),
         Mistake(
             parent_and_token_exchanged,
-            "Prefixes and tokens are exchanged: first the row, then the token.",
+            "Prefixes and tokens are swapped: first the row, then the token.",
         ),
         Mistake(
             multiplied,

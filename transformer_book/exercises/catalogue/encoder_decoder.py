@@ -179,7 +179,7 @@ ENCODER_LAYER = Exercise(
         Mistake(
             residuals_exchanged,
             "`residual_2` stands around the attention, and `residual_1` "
-            "around the network: they are exchanged.",
+            "around the network: they are swapped.",
         ),
         Mistake(without_attention, "The feed-forward network is missing: half of the layer."),
     ),

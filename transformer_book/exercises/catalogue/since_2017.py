@@ -276,7 +276,7 @@ GATED = Exercise(
     mistakes=(
         Mistake(
             the_gate_on_the_other_side,
-            "SiLU is applied to x W_1, and should be to x W_gate: the matrices are exchanged.",
+            "SiLU is applied to x W_1, and should be to x W_gate: the matrices are swapped.",
         ),
         Mistake(
             a_sigmoid,

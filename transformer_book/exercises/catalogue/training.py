@@ -163,7 +163,7 @@ LABEL_SMOOTHING = Exercise(
         ),
         Mistake(
             shares_exchanged,
-            "The shares are exchanged: the true token gets smoothing, the uniform distribution "
+            "The shares are swapped: the true token gets smoothing, the uniform distribution "
             "1 - smoothing.",
         ),
         Mistake(

@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SCALES = ("smoke", "cpu", "gpu")
 TRAINS = {"Trainer", "train_task", "run_row", "Adam"}
 FEW = 60  # steps that take no time at any scale
-SAID = re.compile(r"[Aa]bout (\d+)\s+seconds\s+of\s+one\s+core")
+SAID = re.compile(r"[Aa]bout\s+(\d+)\s+seconds\s+on\s+one\s+core")
 
 
 def calls(name: str) -> Iterator[tuple[str, ast.Call]]:

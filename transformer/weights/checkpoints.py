@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from hashlib import file_digest, sha256
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +24,13 @@ from transformer.weights.rounding import rounded, unrounded, unrounded_shapes
 
 CHECKSUM = "sha256"  # in the metadata: of all tensors, where a file is not older than that
 KEPT_WEIGHTS = "weights"  # a run's folder for the weights of its last checkpoints
-# In bytes, of a safetensors file's list of tensors and metadata. A model's has about a hundred for
-# each tensor; a checkpoint's holds all metrics of its run as well.
+# In bytes, of a file's list of tensors and metadata; a checkpoint's holds all metrics of its run.
 LARGEST_HEADER = 2**20
 LARGEST_STATE_HEADER = 2**24
 # So many lists and dictionaries metadata may hold, and beyond them one for so many bytes: an entry
 # of the metrics takes a hundred, an empty list takes three and becomes sixty in memory.
 FREE_BRACKETS, BYTES_PER_BRACKET = 2**17, 32
 FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
-LONGEST_LIST = 300  # letters of what a message repeats from a file
 # In bytes: so much the positions of a model may take, and so many times what its weights take.
 FREE_POSITIONS, POSITIONS_RATIO = 2**23, 16
 
@@ -58,8 +56,13 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, Any
     """
     contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     metadata = {**metadata, CHECKSUM: _checksum(contiguous)}
-    text = {key: json.dumps(value) for key, value in metadata.items()}
-    write_atomically(path, serialise_tensors(contiguous, text))
+    file = serialise_tensors(contiguous, {key: json.dumps(one) for key, one in metadata.items()})
+    # The library writes the metadata in an order that changes; the same weights are the same file.
+    end = 8 + int.from_bytes(file[:8], "little")
+    header = json.dumps(json.loads(file[8:end]), sort_keys=True, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % 8)
+    size = len(header).to_bytes(8, "little")
+    write_atomically(path, b"".join([size, header, memoryview(file)[end:]]))
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -262,10 +265,7 @@ def save_model(path: Path, model: EncoderDecoder, *, in_8_bits: bool = False) ->
 def _tokenizer_beside(path: Path) -> str:
     """What tells the tokenizer in the folder of some weights from all others; "" for none."""
     beside = path.with_name("tokenizer.json")
-    if not beside.is_file():
-        return ""
-    with beside.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()
+    return sha256(beside.read_bytes()).hexdigest() if beside.is_file() else ""
 
 
 def load_model(path: Path) -> Transformer:
@@ -282,7 +282,7 @@ def load_model(path: Path) -> Transformer:
         raise CheckpointError(f"{path} is a training checkpoint; the model is in model.safetensors")
     if replaced := metadata.get("replaced"):
         raise CheckpointError(
-            f"{path} holds a variant of the paper's model, with {str(replaced)[:LONGEST_LIST]} in "
+            f"{path} holds a variant of the paper's model, with {str(replaced)[:300]} in "
             "it: build the same one (transformer.variants.build) and give it the file's tensors "
             "(load_model_tensors)"
         )

@@ -81,6 +81,17 @@ def test_a_shared_matrix_is_written_once_and_shared_again_after_loading(tmp_path
     assert loaded.n_parameters() == model.n_parameters()
 
 
+def test_the_same_weights_and_words_are_the_same_file(tmp_path):
+    model = small_model(0, torch.float32)
+    said = {key: {"zweite Zeile": "größer als ½ \n\x07", "first": 1.5} for key in "dbeca"}
+    files = set()
+    for _ in range(8):  # the library mixes five keys anew for each
+        save_tensors(tmp_path / "model.safetensors", dict(model.named_parameters()), said)
+        files.add((tmp_path / "model.safetensors").read_bytes())
+    assert len(files) == 1
+    assert load_tensors(tmp_path / "model.safetensors")[1] == said
+
+
 # A file of the time when a layer's residuals had numbers, and what is in it.
 NUMBERED = {
     "encoder.layers.0.residuals.0.": "encoder.layers.0.self_attention_residual.",

@@ -27,6 +27,9 @@ from transformer.evaluation import bleu_counts
 from transformer.text.bpe import MergeStep, merge_steps
 from transformer.training import label_smoothing_loss, noam_rate
 
+from transformer_book.ablation.findings import quantile_975
+from transformer_book.widgets.seeds_explorer import RULE
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "book/lecturers.md"
 SOLUTIONS = ROOT / "book/lecturers/exam_solutions.md"
@@ -233,6 +236,32 @@ def _decided(step: MergeStep) -> bool:
     return list(step.candidates.values()).count(step.count) == 1
 
 
+def paired(seeds: int, mean: float, spread: float) -> Printed:
+    """The interval of paired differences, and the effect that four plans of five find."""
+    t, error = quantile_975(seeds - 1), spread / math.sqrt(seeds)
+    half = t * error
+    assert 0 < half < mean  # the words say that it is significant
+    asked = [
+        f"{seeds} seeds",
+        f"differ by {mean:g} nats",
+        f"deviation of {spread:g}",
+        f"t_{{{seeds - 1}}} = {t:.2f}",
+    ]
+    divided = rf"\cdot {spread:g} / \sqrt{{{seeds}}}$ ="
+    solved = [
+        f"{t:.2f} {divided} {half:.3f}",
+        f"from {mean - half:.3f} to {mean + half:.3f}",
+        f"{RULE} {divided} {RULE * error:.3f}",
+    ]
+    return asked, solved
+
+
+def _other_paired(random: Random) -> tuple[Any, ...]:
+    seeds, spread = random.choice([9, 16, 25]), random.choice([0.05, 0.08, 0.1, 0.12])
+    error = spread / math.sqrt(seeds)
+    return seeds, round(random.choice([2.5, 3, 3.5]) * error, 3), spread
+
+
 def _row(numbers: Sequence[float]) -> str:
     return ", ".join(f"{x:g}" for x in numbers)
 
@@ -267,6 +296,7 @@ QUESTIONS = {
     14: Question((10, 50), lambda r: (r.randint(6, 20), 10 * r.randint(2, 9)), cache),
     15: Question(("the cat the cat on the mat", "the cat sat on the mat"), _other_clipped, clipped),
     16: Question(({"hat": 5, "hot": 4, "pan": 7, "ban": 3},), _other_merges, merges),
+    17: Question((16, 0.05, 0.08), _other_paired, paired),
 }
 
 

@@ -202,6 +202,7 @@ MOVES = [
     Move("BleuExplorer()", "radio", "half of it", "Space", "candidate", "the brown dog runs"),
     Move("BrokenTranslator(german, sentences)", "combobox", "layer", "ArrowUp", "layer", 0),
     Move("BudgetExplorer()", "slider", "width d_model", "End", "d_model", 4096),
+    Move("CacheExplorer()", "slider", "length of the text", "End", "length", 131_072),
     Move("ComplexityExplorer()", "slider", "width d", "End", "d", 1024),
     Move("DecoderAtWork(german, sentences)", "slider", "step", "ArrowRight", "step", 2),
     Move("LabelSmoothingExplorer()", "slider", "vocabulary size V", "End", "vocab_size", 37000),

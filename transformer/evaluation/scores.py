@@ -207,7 +207,7 @@ def paired_bootstrap(
 
 
 def _p_value(result: Any, first: Any) -> float:
-    """SacreBLEU's, but 1 for a system that scores the same on every resampled test set.
+    """SacreBLEU's, in effect one-sided, but 1 for a system that scores the same on every test set.
 
     The library counts resamples in which chance makes *more* than the observed difference. Where
     there is never any difference it finds none, and reports the smallest p-value possible.

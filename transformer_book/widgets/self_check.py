@@ -295,11 +295,12 @@ def predict_cell(
     return SelfCheck("cell", question, hint=hint, why=why, spec=spec, given=None)
 
 
-def written(value: float) -> str:
-    """A number as an answer shows it."""
+def written(value: float, span: float = math.inf) -> str:
+    """A number as an answer shows it, so far at most from what it is."""
     if abs(value) < 1e15 and (abs(value) >= 1000 or float(value).is_integer()):
         return f"{value:,.0f}".replace("-", "−")
-    return f"{value:.3g}".replace("-", "−")
+    shown = (f"{value:.{digits}g}" for digits in range(3, 18))
+    return next(text for text in shown if abs(float(text) - value) <= span).replace("-", "−")
 
 
 def _paragraph(content: str) -> str:
@@ -320,7 +321,7 @@ def _of_choices(spec: Mapping[str, Any]) -> str:
 
 def _of_number(spec: Mapping[str, Any]) -> str:
     unit = f" {escape(spec['unit'])}" if spec["unit"] else ""
-    return _paragraph(f"{written(spec['value'])}{unit}")
+    return _paragraph(f"{written(spec['value'], spec.get('span', math.inf))}{unit}")
 
 
 def _of_slider(spec: Mapping[str, Any]) -> str:

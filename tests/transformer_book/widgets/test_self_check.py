@@ -22,6 +22,7 @@ from transformer_book.widgets.self_check import (
     outcome,
     predict,
     predict_cell,
+    span,
     written,
 )  # fmt: skip
 
@@ -593,3 +594,7 @@ def test_the_right_answer_is_not_always_the_first():
 )
 def test_a_number_is_written_as_people_write_it(value, text):
     assert written(value) == text
+
+
+def test_an_answer_has_the_digits_that_are_asked_for():
+    assert written(1.985, span(1.985, 4)) == "1.985"  # with three it would be the 1.99 of a slip

@@ -59,6 +59,6 @@ def tally_line(chapter: str) -> str:
     known = list(NEW)[: list(NEW).index(chapter) + 1]
     so_far, total = sum(counts[name] for name in known), sum(counts.values())
     return (
-        f"Of the {total:,} parameters of the model that comes with this book {so_far:,} are built so far; "
-        f"new here: {counts[chapter]:,} ({NEW[chapter]})."
+        f"Of the {total:,} parameters of the model that comes with this book {so_far:,} are built "
+        f"so far; new here: {counts[chapter]:,} ({NEW[chapter]})."
     )

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 # Llama 3's smallest model (Grattafiori et al. 2024, Table 3), each number in two bytes.
 N_LAYERS, N_HEADS, GROUPS, KEY_WIDTH, BYTES = 32, 32, 8, 128, 2
 D_MODEL, D_FF, VOCABULARY = N_HEADS * KEY_WIDTH, 14_336, 128_256
-KINDS = {f"{N_HEADS} heads' own": N_HEADS, f"{GROUPS} groups": GROUPS, "one for all": 1}
+KINDS = {f"{N_HEADS} sets": N_HEADS, f"{GROUPS} sets": GROUPS, "1 set": 1}  # of keys and values
 SHORTEST, LONGEST = 256, 131_072  # tokens: 2^8 and 2^17
 PER_DOUBLING = 8  # lengths at which the line stops
 GIB = 2**30
 
 
 def weights_in_gib() -> float:
-    """Of embedding, output and last norm, and of each layer's attention, gated network and norms."""
+    """Of embedding, output and last norm, and in each layer attention, gated network and norms."""
     attention = 2 * D_MODEL * (N_HEADS + GROUPS) * KEY_WIDTH  # queries and output, keys and values
     layer = attention + 3 * D_MODEL * D_FF + 2 * D_MODEL
     return BYTES * (2 * VOCABULARY * D_MODEL + N_LAYERS * layer + D_MODEL) / GIB
@@ -38,7 +38,7 @@ class CacheExplorer(Widget):
 
     description = traitlets.Unicode(
         "The memory that the keys and values of one text take, over its length, as three parallel "
-        "lines: every head with its own, eight groups, one set for all. A dashed line is the "
+        "lines: a set for each of 32 heads, eight sets, one for all. A dashed line is the "
         "memory of the model's weights."
     ).tag(sync=True)
     constants = handed_over(

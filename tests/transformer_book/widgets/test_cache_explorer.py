@@ -55,7 +55,7 @@ def test_a_cache_of_the_module_is_as_large(sets):
         for n in range(1, n_tokens + 1):
             steps(torch.ones(1, n, dtype=torch.long))
     numbers = sum(x.numel() for own, _ in steps.cache.layers for x in own.read())
-    ours = CacheExplorer(length=SHORTEST).kept()["one for all"] * GIB / BYTES
+    ours = CacheExplorer(length=SHORTEST).kept()["1 set"] * GIB / BYTES
     each = ours / SHORTEST / N_LAYERS / KEY_WIDTH  # of a token, in a layer, for a component
     assert numbers == each * sets * n_tokens * 2 * 8
 
@@ -73,19 +73,22 @@ def larger(shown):
 def test_dragged_the_line_finds_where_the_cache_outgrows_the_weights(show):
     shown = show(CacheExplorer(length=8192))
     line = shown.page.get_by_role("slider", name="length of the text")
-    assert "take 4.0\u00a0GiB if every head has its own, 1.0\u00a0GiB in groups" in shown.readout()
+    assert (
+        "take 4.0\u00a0GiB if each of the 32 heads has a set of its own, 1.0\u00a0GiB"
+        in shown.readout()
+    )
     assert larger(shown) == []
     across = shown.widget.locator(".tfw-cache-plot").bounding_box()["width"]
     shown.drag(line, across * 2 / 9)  # two of nine doublings
     assert shown.state("length") == 32_768
-    assert larger(shown) == ["32 heads' own 16.0\u00a0GiB"]
+    assert larger(shown) == ["32 sets 16.0\u00a0GiB"]
     line.press("ArrowLeft")
     line.press("ArrowLeft")
     shown.frame()
     assert shown.state("length") == 28_672 and larger(shown) == []
     line.press("End")
     shown.frame()
-    assert larger(shown) == ["32 heads' own 64.0\u00a0GiB", "8 groups 16.0\u00a0GiB"]
+    assert larger(shown) == ["32 sets 64.0\u00a0GiB", "8 sets 16.0\u00a0GiB"]
     shown.check()
 
 

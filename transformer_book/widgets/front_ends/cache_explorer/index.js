@@ -67,8 +67,8 @@ function render({ model, el }) {
     });
     const [own, ...shared] = kept.map(size);
     const more = names.filter((_, i) => kept[i] > weights);
-    readout.textContent = `Keys and values of ${grouped(length)} tokens take ${own} if every head has its own, ${
-      shared[0]} in groups, and ${shared[1]} if all share one set. ${
+    readout.textContent = `Keys and values of ${grouped(length)} tokens take ${own} if each of the 32 heads has a set of its own, ${
+      shared[0]} in groups, and ${shared[1]} if all share one. ${
       more.length ? `Larger than the weights: ${more.join(", ")}.` : "All are smaller than the weights."}`;
     line.show(length, shortest, longest, `${grouped(length)} tokens`);
     line.put(shareOf(length));

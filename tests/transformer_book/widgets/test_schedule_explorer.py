@@ -33,7 +33,7 @@ def handle(shown, name):
 
 
 def place_of_the_handle(shown):
-    box = shown.widget.locator(".tfw-grip-dot").bounding_box()
+    box = handle(shown, "warm-up steps").locator("circle").bounding_box()
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
@@ -127,7 +127,8 @@ def test_another_width_is_reached_in_motion_and_at_once_for_who_wants_none(show)
               place.model.set("d_model", 128);
               for (let i = 0; i < 40; i += 1) {
                 await new Promise(requestAnimationFrame);
-                seen.add(place.querySelector(".tfw-grip-dot").getBoundingClientRect().y);
+                const dot = place.querySelector("[role=slider] .tfw-grip-dot");
+                seen.add(dot.getBoundingClientRect().y);
               }
               return [...seen];
             }"""

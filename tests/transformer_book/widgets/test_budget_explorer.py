@@ -95,7 +95,7 @@ def test_held_beside_its_middle_the_line_does_not_jump(show):
 def test_no_label_lies_on_another_or_beside_the_picture(show, length, d_model):
     shown = show(BudgetExplorer(length=length, d_model=d_model), width=390)
     plot = shown.widget.locator(".tfw-budget-plot").bounding_box()
-    boxes = [one.bounding_box() for one in shown.widget.locator(".tfw-budget-label").all()]
+    boxes = [one.bounding_box() for one in shown.widget.locator(".tfw-plot-label").all()]
     assert len(boxes) == 4
     for below, above in itertools.pairwise(boxes):
         assert above["y"] + above["height"] <= below["y"]

@@ -96,7 +96,7 @@ def test_dragged_the_line_finds_where_the_cache_outgrows_the_weights(show):
 def test_no_label_lies_on_another_or_beside_the_picture(show, length):
     shown = show(CacheExplorer(length=length), width=390)
     plot = shown.widget.locator(".tfw-cache-plot").bounding_box()
-    boxes = [one.bounding_box() for one in shown.widget.locator(".tfw-cache-label").all()]
+    boxes = [one.bounding_box() for one in shown.widget.locator(".tfw-plot-label").all()]
     assert len(boxes) == 3
     for above, below in itertools.pairwise(boxes):
         assert above["y"] + above["height"] <= below["y"]

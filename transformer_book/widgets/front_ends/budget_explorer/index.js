@@ -55,8 +55,8 @@ function render({ model, el }) {
 
   const bands = PARTS.map(([part]) => svg("path", { class: `tfw-budget-${part}` }));
   const picture = svg("svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none", role: "img" }, ...bands);
-  const labels = PARTS.map(([part]) => html("span", { class: `tfw-budget-label tfw-budget-${part}` }));
-  const line = plotLine(html("div", { class: "tfw-budget-labels" }, ...labels), {
+  const labels = PARTS.map(([part]) => html("span", { class: `tfw-plot-label tfw-budget-${part}` }));
+  const line = plotLine(html("div", { class: "tfw-plot-labels" }, ...labels), {
     label: "length of source and target, in tokens",
     plot: () => picture,
     at: () => shareOf(model.get("length")),
@@ -68,7 +68,7 @@ function render({ model, el }) {
     ...[0, 50, 100].map((height) =>
       html("span", { class: "tfw-budget-y", style: `bottom: ${height}%` }, `${height}\u00a0%`)),
     ...powers.map((length) => html("span",
-      { class: "tfw-budget-x", style: `left: ${100 * shareOf(length)}%` }, grouped(length))),
+      { class: "tfw-plot-x", style: `left: ${100 * shareOf(length)}%` }, grouped(length))),
     line.element);
   const width = slider(model, "d_model", { label: "width d_model", values: widths, format: named });
   width.element.append(html("div", { class: "tfw-budget-models", "aria-hidden": "true" },

@@ -37,8 +37,8 @@ function render({ model, el }) {
   const picture = svg("svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none", role: "img",
     "aria-label": "Three parallel lines over the length of the text, and the model's weights as a dashed one" },
   svg("path", { class: "tfw-cache-weights", d: `M0 ${level}L100 ${level}` }), ...lines);
-  const labels = names.map((_, i) => html("span", { class: `tfw-cache-label tfw-cache-${i}` }));
-  const line = plotLine(html("div", { class: "tfw-cache-labels" }, ...labels), {
+  const labels = names.map((_, i) => html("span", { class: `tfw-plot-label tfw-cache-${i}` }));
+  const line = plotLine(html("div", { class: "tfw-plot-labels" }, ...labels), {
     label: "length of the text, in tokens",
     plot: () => picture,
     at: () => shareOf(model.get("length")),
@@ -51,7 +51,7 @@ function render({ model, el }) {
     ...MARKS.map((power) => html("span", { class: "tfw-cache-y", style: `bottom: ${height(2 ** power)}%` },
       size(2 ** power).replace(".0", ""))),
     ...tokens.map((length) => html("span",
-      { class: "tfw-cache-x", style: `left: ${100 * shareOf(length)}%` }, grouped(length))),
+      { class: "tfw-plot-x", style: `left: ${100 * shareOf(length)}%` }, grouped(length))),
     html("span", { class: "tfw-cache-name", style: `bottom: ${height(weights)}%` },
       `the model's weights, ${size(weights)}`),
     line.element);

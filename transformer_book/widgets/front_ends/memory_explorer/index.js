@@ -39,7 +39,7 @@ function render({ model, el }) {
     step: (by) => to(model.get("memory") + by),
   });
   const numbers = Array.from({ length: Math.floor(most / EVERY) + 1 }, (_, i) =>
-    html("span", { class: "tfw-memory-x", style: `left: ${percent(i * EVERY)}` }, String(i * EVERY)));
+    html("span", { class: "tfw-plot-x", style: `left: ${percent(i * EVERY)}` }, String(i * EVERY)));
   const plot = html("div", { class: "tfw-memory-plot" }, bars, ...numbers, line.element);
   const key = html("ul", { class: "tfw-key" }, ...PARTS.map(([part, words]) => html("li", {},
     html("span", { class: `tfw-memory-swatch tfw-memory-${part}`, "aria-hidden": "true" }), words)));

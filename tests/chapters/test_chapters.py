@@ -5,8 +5,8 @@ import json
 import re
 import sys
 import types
-from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +33,16 @@ FEW = 60  # steps that take no time at any scale
 SAID = re.compile(r"[Aa]bout\s+(\d+)\s+seconds\s+on\s+one\s+core")
 
 
-def calls(name: str) -> Iterator[tuple[str, ast.Call]]:
+@cache
+def calls(name: str) -> list[tuple[str, ast.Call]]:
     """All calls in the code of a chapter, with the function's name."""
-    for cell in notebook(name).cells:
-        if cell.cell_type == "code":
-            for node in ast.walk(ast.parse(cell.source)):
-                if isinstance(node, ast.Call):
-                    yield ast.unparse(node.func).rpartition(".")[2], node
+    return [
+        (ast.unparse(node.func).rpartition(".")[2], node)
+        for cell in notebook(name).cells
+        if cell.cell_type == "code"
+        for node in ast.walk(ast.parse(cell.source))
+        if isinstance(node, ast.Call)
+    ]
 
 
 def sizes(call: ast.Call) -> dict[str, object]:
@@ -80,6 +83,7 @@ def test_a_chapter_that_trains_takes_its_sizes_from_the_scale(name: str) -> None
     assert all(n <= FEW for n in steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", SCALES)
 def test_the_first_translation_trains_its_whole_recipe_on_a_gpu_and_a_part_on_a_cpu(
     scale: str, monkeypatch: pytest.MonkeyPatch

@@ -163,6 +163,7 @@ def test_a_syllabus_has_the_goals_of_every_chapter() -> None:
     assert "{" not in re.sub(r"\$.*?\$", "", text)
 
 
+@pytest.mark.slow
 def test_the_hand_out_is_one_page_on_which_nothing_is_cut_off(tmp_path: Path) -> None:
     with plt.rc_context():
         use_style()
@@ -225,6 +226,7 @@ def test_a_wrong_number_in_a_solution_is_found(tmp_path: Path, monkeypatch, old,
         exam.exam()
 
 
+@pytest.mark.slow
 def test_an_exam_is_printed_by_its_command() -> None:
     command = [sys.executable, "-m", "tools.exam", "--seed", "7"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)

@@ -54,6 +54,7 @@ def archives() -> Iterator[object]:
         yield pytest.param(poison, sentence, marks=pytest.mark.slow if long else ())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("poison", "sentence"), [*archives()], ids=named)
 def test_poisoned_archives_are_refused(poison, sentence, command: Commands, tmp_path: Path) -> None:
     given, out = poison(tmp_path), tmp_path / "out"
@@ -68,6 +69,7 @@ def test_poisoned_texts_are_refused(poison, sentence, command: Commands, tmp_pat
     assert not out.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("poison", "sentence"), RUNS.items(), ids=named)
 def test_poisoned_runs_are_refused(poison, sentence, command: Commands, run: Path) -> None:
     poison(run)

@@ -407,6 +407,7 @@ def test_both_batchings_hold_the_same_sentences_and_random_order_has_more_paddin
     assert shares["grouped"] < shares["random"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("loss", "build"),
     [

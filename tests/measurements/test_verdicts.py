@@ -26,6 +26,7 @@ def one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_what_is_new_is_asked_for_and_what_was_judged_is_kept(one: Path) -> None:
     with pytest.raises(ValueError, match="1 translations have not been judged") as error:
         verdicts.run(Path("model"), verdicts=one)

@@ -82,6 +82,7 @@ def test_a_steps_gradient_is_that_of_the_processor_in_float32(device, precision)
     assert precision == "float32" or error > 1e-5
 
 
+@pytest.mark.slow
 @everywhere
 @in_all_precisions
 def test_training_learns(device, precision) -> None:
@@ -138,6 +139,7 @@ def test_attention_under_every_mask_is_the_formula_of_the_processor(
         assert not found[0].any()
 
 
+@pytest.mark.slow
 @everywhere
 def test_attention_has_the_kernels_that_need_no_plan(device) -> None:
     torch.backends.cuda.enable_cudnn_sdp(True)
@@ -171,6 +173,7 @@ def test_a_search_finds_what_the_processor_finds(device, beam_size) -> None:
 # Saved and resumed ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @everywhere
 @pytest.mark.parametrize("precision", ["auto", "float16"])
 def test_a_resumed_run_is_the_uninterrupted_one(device, precision, tmp_path) -> None:
@@ -252,6 +255,7 @@ def test_the_watch_for_waiting_warns_of_nothing_and_is_taken_off(monkeypatch) ->
     assert modes == ["error", "default"]
 
 
+@pytest.mark.slow
 @everywhere
 @in_all_precisions
 @pytest.mark.parametrize("settings", [{}, {"clip": 0.5, "accumulate": 2}], ids=str)

@@ -248,6 +248,7 @@ def hugging_face(request: pytest.FixtureRequest) -> SimpleNamespace:
     return SimpleNamespace(model=model, other=other)
 
 
+@pytest.mark.slow
 def test_logits_and_gradients_equal_those_of_a_hugging_face_encoder_decoder(
     hugging_face: SimpleNamespace,
 ) -> None:

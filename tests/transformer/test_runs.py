@@ -108,6 +108,7 @@ def test_a_run_whose_config_is_damaged_does_not_go_on(
     assert (run / "config.json").read_text() == content
 
 
+@pytest.mark.slow
 def test_a_run_without_a_config_goes_on_without_one(tmp_path: Path) -> None:
     run = tmp_path / "run"
     train(run, 1)

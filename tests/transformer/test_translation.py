@@ -53,6 +53,7 @@ def test_a_beam_changes_the_search_and_not_the_order(translator: Translator) -> 
         translator.translate(texts, beam_size=0)
 
 
+@pytest.mark.slow
 @tried(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text())
 @example("שלום\u200f")

@@ -14,6 +14,7 @@ from transformer_book.both_ways import TwoWayTranslator, without_direction
 from transformer_book.widgets.beam_explorer import tokens_of
 
 
+@pytest.mark.slow
 def test_sentences_that_were_not_counted_are_told_apart():
     two = two_ways()
     right = [two.asked(text) == f"→en {text}" for text in GERMAN[1::2]]

@@ -28,6 +28,7 @@ def test_they_are_small_with_matrices_in_8_bits(name: str, size: int) -> None:
         assert tensor.dtype == (torch.int8 if tensor.dim() == 2 else torch.float32)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SIZES)
 def test_a_page_computes_with_the_very_weights_that_python_has(name: str) -> None:
     _, _, tensors = unpack(shipped_pack(name))

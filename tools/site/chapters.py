@@ -134,8 +134,13 @@ def parser() -> MarkdownIt:
     return create_md_parser(MdParserConfig(enable_extensions=EXTENSIONS), RendererHTML)
 
 
-def blocks(text: str) -> Iterator[Block]:
+@cache  # many look at the same chapter, and parsing takes long
+def blocks(text: str) -> tuple[Block, ...]:
     """The blocks of a text, one after another; together they have all of its lines."""
+    return tuple(_parsed(text))
+
+
+def _parsed(text: str) -> Iterator[Block]:
     lines = text.split("\n")
     position = 0
     found = [token for token in parser().parse(text) if token.map and token.nesting >= 0]

@@ -192,6 +192,7 @@ def files() -> Mapping[str, set[Path]]:
     }
 
 
+@pytest.mark.slow
 def test_a_figure_of_one_chapter_executes_few(files: Mapping[str, set[Path]]) -> None:
     figures = sorted(ROOT.glob("transformer*/figures/*.py"))
     users = {path.name: sum(path in used for used in files.values()) for path in figures}

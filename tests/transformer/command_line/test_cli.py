@@ -56,6 +56,7 @@ def copy_run(tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_run_can_begin_with_the_weights_of_another(copy_run: Path, tmp_path: Path) -> None:
     start = ["train", "copy", "--start", str(copy_run), "--steps", "1", "--factor", "1e-9"]
     done = run(*start, "--out", str(tmp_path / "second"))
@@ -142,6 +143,7 @@ def test_the_length_penalty_is_a_setting_of_the_search(copy_run: Path) -> None:
     assert "--length-penalty" in refused.stderr
 
 
+@pytest.mark.slow
 def test_a_run_is_packed_into_a_page(copy_run: Path, tmp_path) -> None:
     out = tmp_path / "page"
     done = run_book("pack", str(copy_run), "--out", str(out), "--sentence", "1 2 3")
@@ -156,6 +158,7 @@ def test_a_run_is_packed_into_a_page(copy_run: Path, tmp_path) -> None:
     assert "is there already; name another folder" in again.stderr
 
 
+@pytest.mark.slow
 def test_a_page_shows_the_example_of_its_run_unless_told(copy_run: Path, tmp_path) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(copy_run, folder)
@@ -630,6 +633,7 @@ def made_of(folder: Path) -> dict:
     return {part: config.get(part) for part in ("task", "data", "config", "training")}
 
 
+@pytest.mark.slow
 def test_a_row_of_table_3_brings_its_label_smoothing_and_options_override_it(tmp_path) -> None:
     out = [
         "--out",

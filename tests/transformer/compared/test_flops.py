@@ -24,6 +24,7 @@ def counted(config: TransformerConfig, sentences: int, src_len: int, tgt_len: in
     return counter.get_total_flops()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ["base", "A2", "B1", "C1", "C4", "C6", "big"])
 def test_a_forward_pass_of_the_papers_models_is_counted_as_torch_does(row: str) -> None:
     assert row in TABLE_3

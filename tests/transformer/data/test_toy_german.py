@@ -166,6 +166,7 @@ def test_article_adjective_and_noun_agree_in_gender_number_and_case(
             assert readings_of(pair.source[start:end]), " ".join(pair.source)
 
 
+@pytest.mark.slow
 def test_prepositions_govern_their_case(pairs: list[SentencePair]) -> None:
     for pair in pairs:
         words = pair.source

@@ -205,6 +205,7 @@ def assert_steps_say_what_the_model_says(model, *kinds, rows=2):
             output = torch.cat([output, token], dim=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALTERATIONS)
 def test_an_altered_model_is_searched_as_it_is(name):
     model = altered([name], norm="pre" if name.endswith("after") else "post")

@@ -35,6 +35,7 @@ def test_all_ways_give_the_same_logits(seed, shape, lengths, extra, rows, data):
     assert_same_steps(ways, len(lengths), rows, seed, data, most_steps=20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 3])
 @pytest.mark.parametrize("spread", ["one wins", "all continue"])
 def test_many_tokens_find_slots(rows, spread):

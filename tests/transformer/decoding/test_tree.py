@@ -29,6 +29,7 @@ def test_watching_changes_nothing(settings):
     assert found == unwatched
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("eos_id", [EOS, -1])
 @pytest.mark.parametrize("beam_size", [1, 3, 5])
 @pytest.mark.parametrize("alpha", [0.0, 0.6])

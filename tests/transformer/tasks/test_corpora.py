@@ -178,6 +178,7 @@ def test_sides_that_are_blank_are_said_for_every_part(tmp_path):
         task()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", ["max_len", "max_tokens"])
 def test_made_up_sentences_that_are_too_long_are_refused(setting):
     where = "model" if setting == "max_len" else "training"

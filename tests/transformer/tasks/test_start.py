@@ -81,6 +81,7 @@ def test_words_are_not_spelled_by_subwords(talks: Path, tmp_path: Path) -> None:
         copy_task(model=start.sizes).starting_from(start)
 
 
+@pytest.mark.slow
 def test_words_are_taken_over_where_they_are_the_same(tmp_path: Path) -> None:
     task = copy_task(model=TINY, training={"seed": 3})
     start = start_of(task, tmp_path / "earlier")

@@ -23,6 +23,7 @@ from transformer.tasks import (
 from transformer.text import UNK_ID, WordTokenizer
 
 
+@pytest.mark.slow
 def test_the_copy_task_is_judged_by_sequences_that_it_has_not_seen() -> None:
     task = copy_task()
     test = task.splits["test"]

@@ -83,6 +83,7 @@ def test_bpe_needs_room_for_bytes() -> None:
         BPETokenizer.train(TEXTS, vocab_size=260)
 
 
+@pytest.mark.slow
 @given(letters=st.sets(st.characters(min_codepoint=0x4E00, max_codepoint=0x4FFF), min_size=60))
 def test_letters_leave_half_of_the_places_to_merges(letters: set[str]) -> None:
     texts = ["the man walks", "the man sees the man"] * 9 + sorted(letters)

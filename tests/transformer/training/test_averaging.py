@@ -59,6 +59,7 @@ def test_a_resumed_run_keeps_the_same(train, tmp_path):
     assert [path.read_bytes() for path in whole] == [path.read_bytes() for path in halves]
 
 
+@pytest.mark.slow
 def test_the_average_is_the_mean_of_each_weight(tmp_path):
     models = [small_model(seed, torch.float32) for seed in range(3)]
     for step, model in enumerate(models):

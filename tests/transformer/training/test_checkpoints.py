@@ -179,6 +179,7 @@ def test_a_full_disk_leaves_nothing_where_nothing_was(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_after_a_full_disk_training_goes_on_from_the_checkpoint_to_the_same_weights(tmp_path):
     straight = small_trainer(steps=20)
     straight.train()
@@ -344,6 +345,7 @@ def test_a_file_cut_anywhere_is_refused(finished, tmp_path_factory, data):
         load_model(cut)
 
 
+@pytest.mark.slow
 @given(data=st.data())
 @settings(max_examples=60)
 def test_a_damaged_header_is_refused_or_harmless(finished, tmp_path_factory, data):

@@ -169,6 +169,7 @@ def test_the_shared_model_is_compiled_and_not_the_compiled_model_shared(monkeypa
 # A step never waits --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{}, {"clip": 0.1}, {"accumulate": 2}], ids=str)
 def test_a_step_never_looks_at_a_value_of_the_device(monkeypatch, settings) -> None:
     """On the device "meta" there are no values: who looks at one, as `.item()` does, fails."""

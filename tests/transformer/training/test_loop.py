@@ -473,6 +473,7 @@ def test_minutes_that_cannot_be_kept_are_errors(settings, sentence):
         TrainingConfig(steps=1, **settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", [False, True])
 def test_a_run_may_be_resumed_compiled_or_not(tmp_path, before):
     """A run of a time when `compile` was false or true, and not left to the device."""

@@ -51,6 +51,7 @@ def test_the_curves_are_the_metrics(tmp_path):
     assert found["evaluation/bleu"] == [(6, 12.5), (12, 12.5)]
 
 
+@pytest.mark.slow
 def test_after_a_resume_no_step_comes_twice(tmp_path):
     class Killed(Exception):
         pass

@@ -207,6 +207,7 @@ def test_one_evaluation_at_the_end_makes_no_best(tmp_path):
     assert not (tmp_path / "best").exists()
 
 
+@pytest.mark.slow
 def test_the_best_is_a_run_that_translates(tmp_path):
     training = {"steps": 6, "evaluate_every": 2, "stop_on": "loss", "max_tokens": 110}
     task = copy_task(model=SMALL, training=training)
@@ -268,6 +269,7 @@ def test_a_stopped_run_stays_stopped_and_goes_on_with_more_patience(tmp_path):
     assert longer.step == 28
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [{"log_every": 1}, {"evaluate_every": 3}, {"checkpoint_every": 7}, {"keep": 2}],

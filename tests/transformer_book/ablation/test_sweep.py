@@ -83,6 +83,7 @@ def test_what_is_done_is_not_done_again_and_more_seeds_are_added(table: Path, tm
     assert {name: (folder / name).read_bytes() for name in before} == before
 
 
+@pytest.mark.slow
 def test_a_pilot_tries_another_rate_with_a_seed_that_the_table_does_not_use(tmp_path) -> None:
     """The rate decides the outcome, so a folder of one takes no run of another."""
     given = ["ablate", "A1", "--seeds", "1", "--out", str(tmp_path), *OPTIONS]
@@ -98,6 +99,7 @@ def test_a_pilot_tries_another_rate_with_a_seed_that_the_table_does_not_use(tmp_
     assert "factor (0.0) must be above 0" in run_book(*given, "--factor", "0").stderr
 
 
+@pytest.mark.slow
 def test_a_run_ends_as_if_it_had_never_stopped(tmp_path: Path) -> None:
     """Stopped after its checkpoint, with the data's order and dropout still to come."""
     row, sizes = ROWS["rms_norm"], Sizes(sentences=200, test_sentences=4, steps=6)
@@ -227,6 +229,7 @@ def test_a_file_in_the_place_of_the_folder_is_named_and_stays(tmp_path: Path) ->
     assert (tmp_path / "table").read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_a_second_command_in_the_same_folder_is_refused(tmp_path: Path) -> None:
     """While the first is at work; afterwards it may go on with more seeds."""
     refused = []

@@ -42,6 +42,7 @@ def test_our_solution_passes(name: str) -> None:
     assert result.sentence == f"{name} is right."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXERCISES)
 def test_three_other_right_answers_pass(name: str) -> None:
     others = RIGHT_ONES[name]

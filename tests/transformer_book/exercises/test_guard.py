@@ -53,6 +53,7 @@ def test_a_loop_that_catches_exceptions_is_stopped() -> None:
     assert "was stopped" in stopped(loops)
 
 
+@pytest.mark.slow
 def test_what_sleeps_is_left_behind_and_said_so() -> None:
     woken = threading.Event()
     result = check(lambda x: woken.wait(1000), "softmax", seconds=SHORT)
@@ -91,6 +92,7 @@ def test_too_much_memory_at_once_is_named() -> None:
     assert "more memory than there is" in stopped(lambda x: [0] * 10**14)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not say how much it is")
 def test_a_machine_that_stood_still_for_a_minute_stops_nothing(
     monkeypatch: pytest.MonkeyPatch,

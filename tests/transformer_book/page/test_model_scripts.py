@@ -49,6 +49,7 @@ def test_a_pack_holds_the_rounded_model_whole(settings):
     assert all(torch.equal(tensors[name], tensor) for name, tensor in expected.items())
 
 
+@pytest.mark.slow
 def test_the_shipped_model_keeps_its_size():
     packed = pack(shipped_model())
     scripts = packed.scripts("everyday")

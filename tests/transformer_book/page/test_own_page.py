@@ -42,6 +42,7 @@ def test_the_page_holds_the_model_and_says_what_it_translates(settings, tmp_path
     assert [path.name for path in (tmp_path / "runs").iterdir()] == ["page"]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_written_is_said_and_leaves_nothing(translator, tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     with pytest.raises(FileError, match="there is there already; name another folder"):

@@ -96,6 +96,7 @@ def test_the_page_counts_as_the_module(pairs):
     compare_counts(pairs)
 
 
+@pytest.mark.slow
 def test_the_page_counts_as_the_module_whatever_is_typed():
     odd = [text for text in nasty() if len(text) < 300]
     ready = [*READY.values(), "", "&amp;quot; <skipped> 1,000.5 well-known U.S. 3-4.", "zebra"]

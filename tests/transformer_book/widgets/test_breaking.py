@@ -176,6 +176,7 @@ def test_a_layer_that_is_gone_looks_nowhere_and_the_others_keep_their_numbers():
     assert (found[0] == 0).all() and "encoder.0.self" not in weights
 
 
+@pytest.mark.slow
 def test_who_stammers_is_stopped():
     one = broken(shipped_model().model, ["shortcuts"])
     source = source_ids(shipped_model(), SENTENCES[0])
@@ -239,6 +240,7 @@ def test_the_page_reads_another_sentence_as_python_does():
     assert expected.text(sentence=his).split()[2] == "his"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("simd", [True, False], ids=["SIMD", "plain"])
 @pytest.mark.parametrize(("norm", "positions"), [("post", "learned"), ("pre", "sinusoidal")])
 def test_any_shape_of_model_breaks_the_same(norm, positions, simd):
@@ -262,6 +264,7 @@ def test_what_cannot_be_translated_is_refused_in_pythons_words():
     assert one.message == "the sentence has 41 tokens, more than are shown here (40); split it"
 
 
+@pytest.mark.slow
 def test_the_state_has_each_sentence_with_each_single_part_broken():
     one = bench()
     parts = [*parts_of(translator().model), "decoder.1.cross.0"]
@@ -285,6 +288,7 @@ def test_the_state_has_each_sentence_with_each_single_part_broken():
     assert few.contents["parts"] == [["src_positions", "no source positions"]]
 
 
+@pytest.mark.slow
 def test_a_kernel_answers_a_question_by_runs_or_by_a_sentence():
     one = bench()
     before = one.contents
@@ -300,6 +304,7 @@ def test_a_kernel_answers_a_question_by_runs_or_by_a_sentence():
     assert one.message == "" and one.contents == kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "named"),
     [
@@ -324,6 +329,7 @@ def test_settings_that_make_no_sense_are_a_sentence(settings, named):
         BrokenTranslator(translator(), MAN)
 
 
+@pytest.mark.slow
 def test_the_twin_is_a_table_of_all_parts_for_the_shown_sentence():
     one = bench(sentence=DOG)
     (axes,) = one.twin().axes

@@ -51,6 +51,7 @@ def overtaking(width):
     return next(n for n, flops in counts if flops["pairs"] == max(flops.values()))
 
 
+@pytest.mark.slow
 def test_the_pairs_overtake_within_the_axis_and_twice_as_far_at_twice_the_width():
     found = {width: overtaking(width) for width in WIDTHS}
     # Below 384 the output is larger than the feed-forward networks, and does not know the width.

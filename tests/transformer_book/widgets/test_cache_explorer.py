@@ -45,6 +45,7 @@ def test_the_page_counts_as_python():
     assert {SHORTEST, 8192, LONGEST} <= {*stops}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sets", [8, 2, 1])
 def test_a_cache_of_the_module_is_as_large(sets):
     config = TransformerConfig(9, 9, d_model=64, n_heads=8, n_layers=2)

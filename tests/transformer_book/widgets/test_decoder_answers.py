@@ -97,6 +97,7 @@ def test_another_token_goes_on_as_in_python(step):
         assert found["runs"][0]["given"] == step
 
 
+@pytest.mark.slow
 def test_the_same_words_cost_what_they_cost_without_a_head():
     text, silenced = SENTENCES[2], SILENCED["one of each"]
     tokens = output_steps(translator(NAME), text).tokens
@@ -109,6 +110,7 @@ def test_the_same_words_cost_what_they_cost_without_a_head():
     assert run["written"] == pytest.approx(expected.tolist(), abs=2e-4)
 
 
+@pytest.mark.slow
 def test_a_draw_from_one_token_is_no_draw_and_its_settings_are_kept():
     text = SENTENCES[0]
     best = output_steps(translator(NAME), text)

@@ -146,6 +146,7 @@ CONFIGURATIONS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("simd", [True, False], ids=["SIMD", "plain"])
 @pytest.mark.parametrize("settings", CONFIGURATIONS, ids=lambda s: f"{s['norm']}-{s['positions']}")
 def test_any_shape_of_model_computes_the_same(settings, simd):
@@ -196,6 +197,7 @@ def test_a_silenced_head_changes_the_probabilities_as_in_python(shipped, same_we
     assert len({round(score, 3) for score in scores}) == len(scores)
 
 
+@pytest.mark.slow
 def test_a_forced_beginning_goes_on_as_in_python(shipped, same_weights):
     text = SENTENCES[1]
     given = same_weights.tokenizer.encode("Some people")
@@ -295,6 +297,7 @@ def test_toy_german_is_translated_too():
     assert found["text"] == rounded_translator(toy).translate([text])[0]
 
 
+@pytest.mark.slow
 def test_parts_of_another_edition_or_another_pack_are_refused(shipped):
     whole = b"".join(map(zlib.decompress, packed(shipped).parts))
     script = f"""

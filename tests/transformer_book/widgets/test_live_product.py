@@ -65,6 +65,7 @@ console.log(JSON.stringify({{ found, wide }}));
 """
 
 
+@pytest.mark.slow
 def test_both_engines_multiply_as_exactly_as_floats_do():
     result = in_node(COMPARE)
     assert len(result["found"]) == 2 * 7 * 7 * 2

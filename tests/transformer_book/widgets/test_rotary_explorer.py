@@ -89,6 +89,7 @@ def test_a_place_beside_the_line_is_refused(state):
         RotaryExplorer(**state)
 
 
+@pytest.mark.slow
 def test_the_twin_has_a_clock_with_two_hands_for_each_pair():
     figure = RotaryExplorer(position=0, distance=0).twin()
     assert [len(ax.lines) for ax in figure.axes] == [2] * 4

@@ -120,6 +120,7 @@ def test_the_unit_may_stand_behind_the_number_and_per_cent_are_counted():
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.floats(-1e9, 1e9).filter(lambda x: abs(x) > 1e-6), min_size=5, max_size=20))
 def test_equivalent_forms_pass_and_other_numbers_fail(values):
@@ -140,6 +141,7 @@ def test_equivalent_forms_pass_and_other_numbers_fail(values):
         assert said
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.text(alphabet="0123456789.,+-*/^()e% xk", max_size=101), min_size=30))
 def test_whatever_is_typed_is_a_finite_number_or_refused(texts):

@@ -373,6 +373,7 @@ learn = partial(
 )
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_run_whether_or_not_somebody_looks():
     found = computed(LEARN, learn(steps=30, judging=[0, 10]))
     for unseen, seen in found.values():
@@ -534,6 +535,7 @@ answer(longest);
 """
 
 
+@pytest.mark.slow
 def test_no_operation_of_the_largest_model_keeps_the_page_waiting():
     """None takes more than 4 ms, a quarter of the time between two frames."""
     largest = {"n_heads": 4, "d_k": 128, "n_layers": 3, "norm": "post", "positions": "learned"}

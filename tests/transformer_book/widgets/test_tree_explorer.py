@@ -50,6 +50,7 @@ def states_of(widget):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given, trees", [((), 12), (GARDEN, 3), (LONG, None)])
 def test_the_page_counts_as_the_module_in_every_tree(given, trees):
     widget = TreeExplorer(*given)

@@ -81,6 +81,7 @@ def test_a_file_that_lets_nothing_else_run_is_ended(process, tmp_path, monkeypat
     assert [each for each in multiprocessing.active_children() if each is process._process]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not say how much it is")
 def test_memory_that_one_call_fills_is_found(process, tmp_path, monkeypatch) -> None:
     check_of(process, tmp_path, "return x")
@@ -90,6 +91,7 @@ def test_memory_that_one_call_fills_is_found(process, tmp_path, monkeypatch) -> 
     assert "softmax takes more than 32 MB of memory: what grows there?" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["os._exit(3)", "os.abort()"])
 def test_whoever_ends_the_process_gets_a_sentence(process: Examiner, tmp_path, call: str) -> None:
     said = check_of(process, tmp_path, call)

@@ -70,6 +70,7 @@ def test_the_readers_model_gives_what_ours_gives() -> None:
     assert set(findings(all_of_them()).values()) == {True}
 
 
+@pytest.mark.slow
 def test_our_solutions_stand_in_where_a_part_is_missing() -> None:
     parts = Parts({"layer_norm": readers("layer_norm")})
     assert set(findings(parts).values()) == {True}
@@ -92,6 +93,7 @@ def test_each_part_is_called(name: str) -> None:
     assert calls
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(3))
 def test_other_right_answers_make_the_same_model(number: int) -> None:
     names = [name for name in STANDS if number < len(RIGHT_ONES.get(name, ()))]
@@ -250,6 +252,7 @@ def greedy_with_a_batch(next_logits, bos_id, eos_id, max_len):
     return prefix[0, 1:].tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("search", [greedy_with_a_tensor, greedy_with_a_tuple, greedy_with_a_batch])
 def test_a_search_that_passes_its_check_runs_with_the_readers_model(search: Function) -> None:
     passes = check(search, "greedy_search").passed

@@ -93,6 +93,7 @@ MISTAKES = {
 TRIED = [pytest.param(t, marks=pytest.mark.slow) if "while True" in t else t for t in MISTAKES]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", TRIED, ids=range(len(TRIED)))
 def test_a_mistake_gets_its_sentence_and_opens_nothing(folder: Path, text: str) -> None:
     (folder / SOFTMAX).write_text(text)
@@ -295,6 +296,7 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["{", "[]", '{"passed": [1], "hints": {"softmax": "x"}}', ""])
 def test_damaged_progress_is_found_again_by_checking(folder: Path, damage: str) -> None:
     (folder / SOFTMAX).write_text(solved("softmax"))

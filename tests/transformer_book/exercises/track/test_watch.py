@@ -131,6 +131,7 @@ def test_keys_give_hints_the_solution_and_the_list(track: Track) -> None:
     assert "Type h (hint)" in other
 
 
+@pytest.mark.slow
 def test_the_watch_ends_when_everything_passes(track: Track) -> None:
     last = [*EXERCISES][-1]
     for name in EXERCISES:

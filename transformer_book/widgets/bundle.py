@@ -20,6 +20,8 @@ _EXPORT = re.compile(
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 # A comment with its lines to itself; neither browser nor reader has need of it here.
 _COMMENT = re.compile(r"^[ \t]*(?:/\*\*(?:(?!\*/).)*\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
+# One behind code: neither does a text end after it, nor is anything put into one.
+_ASIDE = re.compile(r"[ \t]+// [^\"'`$\n]*$", re.MULTILINE)
 # A statement begins at the margin; its other lines are indented, or close a bracket.
 _STATEMENT = re.compile(r"^(?=[^\s})\]])", re.MULTILINE)
 _DECLARED = re.compile(r"(?:(?:async )?function\*?|class) ([\w$]+)|(?:const|let) ([^=]+)=")
@@ -73,7 +75,7 @@ def as_expression(front_end: Path) -> str:
         if not path.is_file():
             raise ValueError(f"{name(way[-1])} imports {name(path)}, which is not there")
         text = path.read_text(encoding="utf-8")
-        for unneeded in (_COMMENT, _TYPE):
+        for unneeded in (_COMMENT, _TYPE, _ASIDE):
             text = unneeded.sub("", text)
         if path == front_end:
             text, found = _DEFAULT.subn("return ", text)

@@ -166,15 +166,16 @@ def test_what_cannot_be_bundled_is_refused_with_its_name(tmp_path, files, messag
     assert message in str(caught.value)
 
 
-def test_comments_of_their_own_types_and_indentation_stay_behind_and_nothing_else(tmp_path):
+def test_comments_types_and_indentation_stay_behind_and_nothing_else(tmp_path):
     entry = write(
         tmp_path,
         index='// @ts-check\n/**\n * Words. @param {import("./a.js").A} a\n */\n'
         "const f = (/** @type {{b: {c: number}}} */ a) =>\n"
-        "  /** @type {number} */ (a); // kept\n  // gone\n/** Gone. */\n"
-        'export default [\n  f(1), "/** kept */", "// kept", `  ${\n    "kept"}`];\n',
+        "  /** @type {number} */ (a); // gone, too\n  // gone\n/** Gone. */\n"
+        'export default [\n  f(1), "/** kept */", "1 // kept", `1 // kept ${\n'
+        '    "kept"}`]; // gone\n',
     )
-    assert default_of(entry, tmp_path) == [1, "/** kept */", "// kept", "  kept"]
+    assert default_of(entry, tmp_path) == [1, "/** kept */", "1 // kept", "1 // kept kept"]
     text = bundle(entry)
     assert "Words" not in text and "@type" not in text and "\n " not in text
     assert "gone" not in text.lower()

@@ -77,6 +77,47 @@ def test_one_field_asks_every_explorer_those_too_that_come_into_view_later(
     page.context.close()
 
 
+# Asks the second sentence as soon as the first one is translated, when the others begin with it.
+ASK_TWICE = """([place, own, next]) => {
+  const field = place.querySelector("input[type=text]");
+  const send = (text) => {
+    field.value = text;
+    field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+  };
+  const seen = () => {
+    const [run] = place.model.get("contents").runs;
+    if (run.sentence !== own || !run.done) return;
+    place.model.off("change:contents", seen);
+    setTimeout(send, 0, next);
+  };
+  place.model.on("change:contents", seen);
+  send(own);
+}"""
+
+
+def test_the_next_question_is_answered_though_the_others_are_still_with_the_last(
+    browser, address
+) -> None:
+    page, complaints = opened(browser, address)
+    places = page.locator(".widget-place").all()
+    places[0].get_by_role("button", name="Try your own sentence").click()
+    expect(page.get_by_label("Your own sentence")).to_be_visible()
+    page.evaluate(ASK_TWICE, [places[0].element_handle(), *OWN])
+    for place in places:
+        page.wait_for_function(
+            """([place, own]) => {
+              const { examples, runs: [run] = [] } = place.model.get("contents");
+              return place.model.get("message") || (examples
+                ? [examples.at(-1).source].flat().join(" ").startsWith(own)
+                : run.sentence === own && run.done);
+            }""",
+            arg=[place.element_handle(), OWN[1]],
+        )
+    assert [place.evaluate("place => place.model.get('message')") for place in places] == [""] * 3
+    assert complaints == []
+    page.context.close()
+
+
 def test_words_that_the_model_never_met_are_counted(browser, address) -> None:
     page, complaints = opened(browser, address, seen=1)
     page.get_by_role("button", name="Try your own sentence").click()

@@ -104,6 +104,21 @@ const ANSWERS = {
 
 /** Figures that follow another ask one after the other: the model answers one at a time. */
 let turn = Promise.resolve();
+/** Until when the figure asks that they follow. */
+let leading = Promise.resolve();
+
+/** Answers when that figure does not ask, and once more if it came between. @param {() => Promise<void>} now */
+async function behind(now) {
+  for (;;) {
+    const lead = leading;
+    await lead.catch(() => {});
+    try {
+      if (lead === leading) return await now();
+    } catch (error) {
+      if (lead === leading) throw error;
+    }
+  }
+}
 
 /**
  * Answers to each change of a widget's "sentence" or "question" as its class does in Python, by
@@ -126,9 +141,12 @@ export function answer(model, live) {
         if (own === newest) await respond(model, live, asked);
       };
       if (model.get("live")?.follows) {
-        turn = turn.catch(() => {}).then(now);
+        turn = turn.catch(() => {}).then(() => behind(now));
         await turn;
-      } else await now();
+      } else {
+        leading = now();
+        await leading;
+      }
     } catch (error) {
       const superseded = error instanceof Error && error.name === "Superseded";
       if (superseded && own !== newest) return;

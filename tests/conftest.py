@@ -50,6 +50,11 @@ MARKED = {
 }
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """In which browser the tests with the marker `firefox` are run."""
+    parser.addoption("--engine", choices=("chromium", "firefox"), default="chromium")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
@@ -119,14 +124,25 @@ def few_captions(corpora: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator["Browser"]:
-    """A Chromium with a fresh profile; one for all tests, since a process can drive only one."""
+def browser(pytestconfig: pytest.Config) -> Iterator["Browser"]:
+    """A Chromium or Firefox with a fresh profile; one, since a process can drive only one."""
     from playwright.sync_api import sync_playwright
 
-    from tools.browser import FLAGS, ensure_chromium
+    from tools.browser import FLAGS, ensure_chromium, ensure_firefox
 
-    path = ensure_chromium()  # which asks Playwright too, and two at a time it does not do
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield chromium
-        chromium.close()
+    if pytestconfig.getoption("--engine") == "firefox":
+        path, patch = ensure_firefox(), Path(__file__).parent / "helpers" / "firefox.cjs"
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setenv("NODE_OPTIONS", f"--require={patch}")
+            playwright = sync_playwright().start()
+        still = {"ui.prefersReducedMotion": 1}
+        started = playwright.firefox.launch(
+            channel="moz-firefox", executable_path=path, firefox_user_prefs=still
+        )
+    else:
+        path = ensure_chromium()  # which asks Playwright too, and two at a time it does not do
+        playwright = sync_playwright().start()
+        started = playwright.chromium.launch(executable_path=path, args=FLAGS)
+    yield started
+    started.close()
+    playwright.stop()

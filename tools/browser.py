@@ -1,10 +1,12 @@
-"""Finds a Chromium for the browser tests, or installs one.
+"""Finds the browsers of the tests, or installs them.
 
-In this order: the one that CHROMIUM names, one on the PATH, the one that Playwright downloaded,
-a download by Playwright now, the system's package now (as root, where apt-get is).
+A Chromium, in this order: the one that CHROMIUM names, one on the PATH, the one that Playwright
+downloaded, a download by Playwright now, the system's package now (as root, where apt-get is). A
+Firefox: one on the PATH, or the system's package.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -29,8 +31,15 @@ The browser tests need Chromium, and there is none. Install one, then try again:
 or name one that you have: make test CHROMIUM=/path/to/chromium"""
 
 
+FIREFOX = ("firefox-esr", "firefox")
+OLDEST_FIREFOX = 153  # the oldest that was tried; 140 lacks commands by which Playwright drives it
+NO_FIREFOX = f"""\
+The tests in Firefox need version {OLDEST_FIREFOX} or newer. Install it, then try again:
+  sudo apt-get install firefox-esr"""
+
+
 class NoBrowserError(Exception):
-    """There is no Chromium, and none could be installed; the message says what to do."""
+    """There is no such browser, and none could be installed; the message says what to do."""
 
 
 def works(path: str) -> bool:
@@ -99,6 +108,29 @@ def ensure_chromium() -> str:
     if path := find_chromium():
         return path
     raise NoBrowserError(MISSING)
+
+
+def find_firefox() -> str | None:
+    """The path of a Firefox that is new enough."""
+    for path in filter(None, map(shutil.which, FIREFOX)):
+        asked = [path, "--version"]
+        said = subprocess.run(asked, capture_output=True, text=True, timeout=60, check=False).stdout
+        version = re.search(r"Firefox (\d+)", said)
+        if version and int(version[1]) >= OLDEST_FIREFOX:
+            return path
+    return None
+
+
+def ensure_firefox() -> str:
+    """The path of a Firefox, of the system's package now if need be."""
+    if (path := find_firefox()) is None and os.geteuid() == 0 and shutil.which("apt-get"):
+        subprocess.run(["apt-get", "update", "-qq"], check=False)
+        install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", FIREFOX[0]]
+        subprocess.run(install, check=False)
+        path = find_firefox()
+    if path is None:
+        raise NoBrowserError(NO_FIREFOX)
+    return path
 
 
 def main() -> int:

@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tools.browser import NoBrowserError, ensure_chromium
+from tools.browser import NoBrowserError, ensure_chromium, ensure_firefox
 from tools.front_ends import install, lint
 from tools.site.book import NotBuiltError, build_book
 from tools.site.execute import MOST_WORKERS
@@ -41,6 +41,8 @@ BUILT = ROOT / "_build" / "book.json"  # there is one after a build that succeed
 # All that it knows without a network, but for what is a matter of taste.
 OFFLINE = ["--offline", "--persona=auditor", "--min-severity=medium", "--no-progress", "--quiet"]
 ZIZMOR = [str(Path(sys.executable).with_name("zizmor")), *OFFLINE]
+NO_BOOK = "not tried: the book was not built (make book)"
+IN_FIREFOX = "--engine=firefox"
 GIVEN = ("CI", "TRANSFORMER_TEST_DATA")  # what a test sees of its surroundings
 LONG = 3.0  # seconds that a test without the marker `slow` should not take
 SHOWN = 10  # of the slowest tests
@@ -123,7 +125,7 @@ def pytest(name: str, *arguments: str, **environ: str) -> Result:
 def in_chromium(name: str, *arguments: str, of_book: bool = False) -> Result:
     """One run of pytest with a browser; `of_book`: on pages that have to be there."""
     if of_book and not BUILT.exists():
-        return Result(False, "not tried: the book was not built (make book)")
+        return Result(False, NO_BOOK)
     try:
         chromium = ensure_chromium()
     except NoBrowserError as error:
@@ -199,6 +201,18 @@ def lab() -> Result:
     return in_chromium("lab", "tests/live")
 
 
+def firefox() -> Result:
+    """What a Firefox shows too: each page at a desk and on a phone, each widget, a translation."""
+    if not BUILT.exists():
+        return Result(False, NO_BOOK)
+    try:
+        ensure_firefox()
+    except NoBrowserError as error:
+        print(error, file=sys.stderr)
+        return Result(True, "NOT tried: no Firefox that is new enough")
+    return pytest("firefox", *SMOKE, "-m", "firefox", IN_FIREFOX)
+
+
 def slides() -> Result:
     """Every deck made, every slide seen."""
     if run("tools.site.formats.slides") != 0:
@@ -209,9 +223,9 @@ def slides() -> Result:
 Step = Callable[[], Result]
 CHECK: tuple[Step, ...] = (style, types, scripts, quick)
 TEST: tuple[Step, ...] = (*CHECK, book, look)
-PROVE: tuple[Step, ...] = (*CHECK, slow, book, pages, widgets, lab, slides)
+PROVE: tuple[Step, ...] = (*CHECK, slow, book, pages, widgets, lab, firefox, slides)
 CIRCLES = {"check": CHECK, "test": TEST, "prove": PROVE}
-BROWSERS = {look, pages, widgets, lab, slides}
+BROWSERS = {look, pages, widgets, lab, firefox, slides}
 SIDE_BY_SIDE = {style, types, scripts}  # each keeps hardly more than one core busy
 LONGEST = types  # of them: what comes next begins beside it
 
@@ -265,17 +279,23 @@ def closing(results: list[Result], seconds: float) -> Iterator[str]:
         verdict = "ok    " if result.passed else "FAILED"
         yield f"  {verdict} {result.step:<7} {result.seconds:5.0f} s  {result.what}"
     yield f"  {'':<14} {seconds:5.0f} s"
-    red = [case.name for case in found if case.failed]
+    red: dict[str, list[str]] = {}  # by what pytest has to be told besides
+    for result in results:
+        names = [case.name for case in result.cases if case.failed]
+        if names:
+            red.setdefault(IN_FIREFOX if result.step == "firefox" else "", []).extend(names)
     without_tests = [r.step for r in results if not (r.passed or any(c.failed for c in r.cases))]
     if red:
         yield "\nRed:"
-        yield from (f"  {name}" for name in red)
+        yield from (f"  {name} {engine}".rstrip() for engine in red for name in red[engine])
     if red or without_tests:
         yield "\nJust those:"
     if red:
         given = {name: os.environ[name] for name in GIVEN if os.environ.get(name)}
         settings = [f"{name}={shlex.quote(value)}" for name, value in given.items()]
-        yield "  " + " ".join([*settings, ".venv/bin/python -m pytest", *map(shlex.quote, red)])
+        start = " ".join([*settings, ".venv/bin/python -m pytest"])
+        for engine, names in red.items():
+            yield "  " + " ".join(filter(None, [start, engine, *map(shlex.quote, names)]))
     if without_tests:
         circle = "test" if "look" in without_tests else "prove"
         yield f"  .venv/bin/python -m tools.check {circle} --only '{' '.join(without_tests)}'"

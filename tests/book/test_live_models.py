@@ -70,6 +70,7 @@ def test_the_chapters_that_ask_for_a_sentence_have_their_model() -> None:
     assert {"welcome", "one_sentence", "heads", "decoding", "first_translation"} <= chapters
 
 
+@pytest.mark.firefox
 @pytest.mark.parametrize(
     ("name", "scheme"),
     [

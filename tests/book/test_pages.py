@@ -16,6 +16,8 @@ from playwright.sync_api import Browser, Page, Response, expect
 from tests.helpers.axe import AXE
 from tools.site.after.policy import TAG, with_policy
 
+from transformer_book.page.widget_pages import QuietHandler, serving
+
 HTML = Path(__file__).resolve().parents[2] / "_build" / "html"
 PHONE = {"width": 360, "height": 740}
 BAD_CONSOLE = ("error", "warning")
@@ -133,6 +135,7 @@ def opened(browser: Browser, site: str, document: str, view: Any) -> Iterator[Op
         context.close()
 
 
+@pytest.mark.firefox
 def test_page_opens_whole_and_quietly(opened: Opened) -> None:
     """No complaint, no request elsewhere, a title, no sideways scrolling, pictures that load."""
     page = opened.page
@@ -161,8 +164,9 @@ def test_page_opens_whole_and_quietly(opened: Opened) -> None:
     assert wide[0] <= wide[1], f"the page is {wide[0]} px wide in a window of {wide[1]}"
 
 
+@pytest.mark.firefox
 def test_formulas_are_mathml_that_shows(opened: Opened) -> None:
-    """Each formula has its TeX as text alternative and takes room on the page."""
+    """Each formula has its TeX as text alternative and takes room on the page, but not its line."""
     formulas = opened.page.evaluate(
         """[...document.querySelectorAll('article math')].map(m => {
           const box = m.getBoundingClientRect();
@@ -172,6 +176,15 @@ def test_formulas_are_mathml_that_shows(opened: Opened) -> None:
     for formula in formulas:
         assert formula["tex"], "a formula without its TeX source"
         assert formula["width"] > 0 and formula["height"] > 0, formula["tex"]
+    # Of those in running text; not those with floors of their own, or that Firefox breaks in two.
+    tall = opened.page.evaluate(
+        """[...document.querySelectorAll('article span.math > math')].filter(m =>
+          !m.closest('td') && !m.querySelector('mfrac, mtable') &&
+          m.getBoundingClientRect().height > 2.5 * parseFloat(getComputedStyle(m).fontSize) &&
+          m.getBoundingClientRect().width < 0.8 * m.closest('p, li, dd, div').clientWidth
+        ).map(m => m.getAttribute('alttext'))"""
+    )
+    assert tall == [], "these formulas push the lines apart"
     raw = opened.page.locator("article p, article li").filter(has_text="$$")
     assert raw.count() == 0, "TeX left as text"
 
@@ -227,6 +240,7 @@ def test_a_first_visit_is_light(browser: Browser, site: str, document: str) -> N
     assert sum(weights.values()) <= 400_000, weights
 
 
+@pytest.mark.firefox
 def test_widgets_live_on_a_page_opened_from_the_disk(browser: Browser, document: str) -> None:
     """Without any server, as somebody does who has downloaded the book."""
     page = browser.new_page()
@@ -248,9 +262,10 @@ def addresses(site: str) -> dict[str, str]:
     return {"http": site, "file": HTML.as_uri()}
 
 
+@pytest.mark.firefox
 @pytest.mark.parametrize("scheme", [pytest.param("http", marks=pytest.mark.smoke), "file"])
-@pytest.mark.parametrize("name", ["index", "search", "genindex"])
-def test_the_pages_beside_the_chapters_keep_to_their_policies(
+@pytest.mark.parametrize("name", ["index", "search", "genindex", "py-modindex"])
+def test_the_pages_beside_the_chapters_keep_to_their_policies_and_widths(
     browser: Browser, site: str, name: str, scheme: str
 ) -> None:
     page = browser.new_page()
@@ -261,6 +276,9 @@ def test_the_pages_beside_the_chapters_keep_to_their_policies(
     page.goto(f"{addresses(site)[scheme]}/{name}.html", wait_until="networkidle")
     assert page.evaluate("window.violations") == []
     assert complaints == []
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.close()
 
 
@@ -376,6 +394,39 @@ def test_search_finds_a_word_of_the_book(browser: Browser, site: str) -> None:
     page.goto(f"{site}/search.html?q=attention")
     page.wait_for_selector("#search-results li a")
     page.close()
+
+
+@pytest.mark.firefox
+@pytest.mark.parametrize("scheme", ["http", "file"])
+def test_a_word_that_is_typed_into_a_page_is_found(
+    browser: Browser, site: str, scheme: str
+) -> None:
+    page = browser.new_page()
+    page.goto(f"{addresses(site)[scheme]}/book/architecture/masks.html", wait_until="networkidle")
+    page.keyboard.press("Control+K")
+    page.keyboard.type("attention")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#search-results li a")
+    page.close()
+
+
+class KnowsNotebooks(QuietHandler):
+    """A server that says what a notebook is, as some hosts do; else it is just bytes."""
+
+    def guess_type(self, path: Any) -> str:
+        notebook = str(path).endswith(".ipynb")
+        return "application/x-ipynb+json" if notebook else super().guess_type(path)
+
+
+@pytest.mark.firefox
+def test_a_notebook_is_saved_whatever_its_type(browser: Browser) -> None:
+    with serving(HTML, KnowsNotebooks) as site:
+        page = browser.new_page()
+        page.goto(f"{site}/book/architecture/masks.html", wait_until="networkidle")
+        with page.expect_download() as download:
+            page.locator(".btn-notebook-button").click()
+        assert download.value.suggested_filename == "masks.ipynb"
+        page.close()
 
 
 def test_what_is_typed_into_the_search_stands_beside_the_magnifier(

@@ -53,6 +53,21 @@ def test_older_systems_have_only_the_browser_with_windows(packaged, monkeypatch)
     assert commands[-1][-1] == (browser.SHELL if browser.SHELL in packaged else "chromium")
 
 
+def test_a_firefox_that_is_too_old_is_replaced(tmp_path: Path, monkeypatch) -> None:
+    def installed(version: int) -> None:
+        path = Path(program(tmp_path, "firefox-esr", 0))
+        path.write_text(f"#!/bin/sh\necho Mozilla Firefox {version}.1.0esr\n")
+
+    installed(browser.OLDEST_FIREFOX - 1)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+    assert browser.find_firefox() is None
+    monkeypatch.setattr(browser.os, "geteuid", lambda: 1000)
+    with pytest.raises(browser.NoBrowserError, match="apt-get install firefox-esr"):
+        browser.ensure_firefox()
+    installed(browser.OLDEST_FIREFOX)
+    assert browser.ensure_firefox() == str(tmp_path / "firefox-esr")
+
+
 def test_stub_on_the_path_is_passed_over(tmp_path: Path, monkeypatch) -> None:
     stub, real = program(tmp_path, "chromium", 1), program(tmp_path, "google-chrome", 0)
     monkeypatch.delenv("CHROMIUM", raising=False)

@@ -46,6 +46,17 @@ def test_the_last_lines_say_what_to_run_and_what_to_mend(tmp_path: Path, monkeyp
     assert "test_b.py::test_b" in said.partition("UNSTEADY")[2].partition("\n\n")[0]
 
 
+def test_what_is_red_in_firefox_is_run_there_again() -> None:
+    red = [Case("tests/test_a.py::test_a", failed=True)]
+    results = [Result(False, "", red, step) for step in ("widgets", "firefox")]
+    command = "  .venv/bin/python -m pytest"
+    said = [line for line in closing(results, 1.0) if "-m pytest" in line]
+    assert [line[line.index(".venv") - 2 :] for line in said] == [
+        f"{command} tests/test_a.py::test_a",
+        f"{command} --engine=firefox tests/test_a.py::test_a",
+    ]
+
+
 def test_each_circle_has_the_one_inside_it() -> None:
     assert set(CHECK) < set(TEST)
     assert set(TEST) - {check.look} < set(PROVE), "what it looks at is in pages and widgets"

@@ -72,7 +72,7 @@ class Shown(WidgetPage):
         box = handle.bounding_box()
         assert box is not None
         x, y = box["x"] + at[0] * box["width"], box["y"] + at[1] * box["height"]
-        way = [(x + dx * i / 5, y + dy * i / 5) for i in range(6)]
+        way = [(max(0, x + dx * i / 5), max(0, y + dy * i / 5)) for i in range(6)]
         if finger:
             session = self.page.context.new_cdp_session(self.page)
             for i, (at_x, at_y) in enumerate(way):

@@ -182,6 +182,19 @@ def test_keyboard_mouse_and_finger_move_every_control(show):
     shown.check()
 
 
+def test_a_step_and_a_candidate_within_a_frame_are_both_taken(show):
+    """By two keys that come before the step is drawn."""
+    shown = show(explorer(step=1))
+    shown.widget.locator(".tfw-beam-tree").evaluate(
+        """tree => { for (const key of ["ArrowRight", "ArrowDown"])
+          tree.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true })); }"""
+    )
+    shown.frame()
+    assert shown.readout().startswith("Step 2 of")
+    assert "candidate 2 of" in shown.readout()
+    assert shown.complaints == []
+
+
 @pytest.mark.parametrize("finger", [False, True], ids=["mouse", "finger"])
 def test_the_front_is_dragged_and_stays_in_sight(show, finger):
     """The tree scrolls below the hand: what counts is how far it has come."""

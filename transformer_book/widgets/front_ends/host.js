@@ -144,7 +144,12 @@
           return found.model;
         } });
       }
+      const before = place.getBoundingClientRect();
       await frontEnd.render({ model, el: place });
+      // Safari does not hold what its reader looks at while something above it grows.
+      if (!CSS.supports("overflow-anchor", "auto") && before.bottom < innerHeight / 4) {
+        scrollBy({ top: place.offsetHeight - before.height, behavior: "instant" });
+      }
       // For tests and for curious readers.
       Object.assign(place, { model });
       place.dataset.state = "live";

@@ -32,10 +32,12 @@ def test_a_policy_has_the_hash_of_each_script_and_no_other_way_in() -> None:
         for script in SCRIPTS
     }
     assert set(parts.pop("script-src").split()) == {"'self'", "'wasm-unsafe-eval'", *hashes}
-    assert parts.pop("default-src") == "'none'"
+    for foreign in ("object-src", "frame-src", "media-src", "manifest-src"):
+        assert parts.pop(foreign) == "'none'"
+    assert parts.pop("form-action") == "'self' file:"
     assert parts.pop("style-src") == "'self' 'unsafe-inline'"
     assert parts.pop("img-src") == "'self' data:"
-    own = ("font-src", "connect-src", "worker-src", "base-uri", "form-action")
+    own = ("default-src", "font-src", "connect-src", "worker-src", "base-uri")
     assert parts == dict.fromkeys(own, "'self'")
 
 

@@ -62,6 +62,12 @@ def test_the_keyboard_skips_to_the_first_figure_that_can_be_operated() -> None:
     assert "first-figure" not in finished(page.replace("{content}", question), "chapter", {})
 
 
+def test_a_notebook_is_saved_where_a_server_knows_its_type() -> None:
+    button = '<a href="../notebooks/a.ipynb"{}\n   class="btn btn-sm btn-notebook-button"\n>a</a>'
+    page = finished(PAGE.replace("{content}", button.format(' target="_blank"')), "chapter", {})
+    assert button.format(" download") in page
+
+
 def test_only_the_search_page_loads_the_index() -> None:
     assert re.findall(r'src="(.*?)"', finished(PAGE, "chapter", {})) == ["../_static/doctools.js"]
     assert finished(PAGE, "search", {}).count(" src=") == 4

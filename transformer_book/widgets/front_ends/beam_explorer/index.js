@@ -53,6 +53,7 @@ function render({ model, el }) {
     onEdge: (end) => go(end ? last() : 0),
     onNode: select,
     onMove: (change) => {
+      if (selected < 0) draw(); // a step's picture comes with the next frame
       const column = tree.columns[tree.nodes[selected].length];
       const rank = tree.nodes[selected].rank + change;
       select(column[Math.min(Math.max(rank, 0), column.length - 1)]);

@@ -131,18 +131,19 @@ def browser(pytestconfig: pytest.Config) -> Iterator["Browser"]:
     from tools.browser import FLAGS, ensure_chromium, ensure_firefox
 
     if pytestconfig.getoption("--engine") == "firefox":
-        path, patch = ensure_firefox(), Path(__file__).parent / "helpers" / "firefox.cjs"
+        path, still = ensure_firefox(), {"ui.prefersReducedMotion": 1}
         with pytest.MonkeyPatch.context() as patched:
-            patched.setenv("NODE_OPTIONS", f"--require={patch}")
-            playwright = sync_playwright().start()
-        still = {"ui.prefersReducedMotion": 1}
-        started = playwright.firefox.launch(
-            channel="moz-firefox", executable_path=path, firefox_user_prefs=still
-        )
-    else:
-        path = ensure_chromium()  # which asks Playwright too, and two at a time it does not do
-        playwright = sync_playwright().start()
-        started = playwright.chromium.launch(executable_path=path, args=FLAGS)
-    yield started
-    started.close()
-    playwright.stop()
+            patch = Path(__file__).parent / "helpers" / "firefox.cjs"
+            patched.setenv("NODE_OPTIONS", f'--require "{patch}"')
+            with sync_playwright() as playwright:
+                firefox = playwright.firefox.launch(
+                    channel="moz-firefox", executable_path=path, firefox_user_prefs=still
+                )
+                yield firefox
+                firefox.close()
+        return
+    path = ensure_chromium()  # which asks Playwright too, and two at a time it does not do
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield chromium
+        chromium.close()

@@ -2,7 +2,7 @@
 
 A Chromium, in this order: the one that CHROMIUM names, one on the PATH, the one that Playwright
 downloaded, a download by Playwright now, the system's package now (as root, where apt-get is). A
-Firefox: one on the PATH, or the system's package.
+Firefox: the one that FIREFOX names, one on the PATH, the system's package.
 """
 
 import os
@@ -34,8 +34,8 @@ or name one that you have: make test CHROMIUM=/path/to/chromium"""
 FIREFOX = ("firefox-esr", "firefox")
 OLDEST_FIREFOX = 153  # the oldest that was tried; 140 lacks commands by which Playwright drives it
 NO_FIREFOX = f"""\
-The tests in Firefox need version {OLDEST_FIREFOX} or newer. Install it, then try again:
-  sudo apt-get install firefox-esr"""
+The tests in Firefox need version {OLDEST_FIREFOX} or newer. Install it (on Debian:
+sudo apt-get install firefox-esr), or name one that you have: FIREFOX=/path/to/firefox"""
 
 
 class NoBrowserError(Exception):
@@ -112,9 +112,13 @@ def ensure_chromium() -> str:
 
 def find_firefox() -> str | None:
     """The path of a Firefox that is new enough."""
-    for path in filter(None, map(shutil.which, FIREFOX)):
-        asked = [path, "--version"]
-        said = subprocess.run(asked, capture_output=True, text=True, timeout=60, check=False).stdout
+    named = os.environ.get("FIREFOX")
+    for path in filter(None, map(shutil.which, [named] if named else FIREFOX)):
+        try:
+            asked = [path, "--version"]
+            said = subprocess.check_output(asked, text=True, timeout=60, stderr=subprocess.DEVNULL)
+        except (OSError, subprocess.SubprocessError):
+            continue
         version = re.search(r"Firefox (\d+)", said)
         if version and int(version[1]) >= OLDEST_FIREFOX:
             return path

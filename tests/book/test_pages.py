@@ -118,6 +118,9 @@ def opened(browser: Browser, site: str, document: str, view: Any) -> Iterator[Op
             route.abort()
 
     page.add_init_script(WATCH)
+    if browser.browser_type.name == "firefox":  # which is not told what its reader prefers
+        mode = f"localStorage.setItem('mode', '{view.scheme}')"
+        page.add_init_script(f"if (location.protocol === 'http:') {mode}")  # no empty page
     page.route("**/*", route)
     page.on("console", lambda m: note(f"console: {m.text}") if m.type in BAD_CONSOLE else None)
     page.on("pageerror", lambda error: note(f"page error: {error}"))
@@ -176,13 +179,16 @@ def test_formulas_are_mathml_that_shows(opened: Opened) -> None:
     for formula in formulas:
         assert formula["tex"], "a formula without its TeX source"
         assert formula["width"] > 0 and formula["height"] > 0, formula["tex"]
-    # Of those in running text; not those with floors of their own, or that Firefox breaks in two.
+    # In letters: at most 1.6 without fractions and roots, with them or for a matrix's row 3.5.
+    # One as wide as its column may be broken in two, which Firefox does.
     tall = opened.page.evaluate(
-        """[...document.querySelectorAll('article span.math > math')].filter(m =>
-          !m.closest('td') && !m.querySelector('mfrac, mtable') &&
-          m.getBoundingClientRect().height > 2.5 * parseFloat(getComputedStyle(m).fontSize) &&
-          m.getBoundingClientRect().width < 0.8 * m.closest('p, li, dd, div').clientWidth
-        ).map(m => m.getAttribute('alttext'))"""
+        """[...document.querySelectorAll('article span.math > math, article mtr')].filter(one => {
+          const { width, height } = one.getBoundingClientRect();
+          const { clientWidth } = one.closest('p, li, dd, td, div');
+          const floors = one.matches('mtr') || one.querySelector('mfrac, mtable, msqrt, mover');
+          return width < 0.8 * clientWidth &&
+            height > (floors ? 3.5 : 1.7) * parseFloat(getComputedStyle(one).fontSize);
+        }).map(one => one.getAttribute('alttext') ?? one.textContent)"""
     )
     assert tall == [], "these formulas push the lines apart"
     raw = opened.page.locator("article p, article li").filter(has_text="$$")
@@ -419,12 +425,13 @@ class KnowsNotebooks(QuietHandler):
 
 
 @pytest.mark.firefox
-def test_a_notebook_is_saved_whatever_its_type(browser: Browser) -> None:
+@pytest.mark.parametrize("link", [".btn-notebook-button", ".where-to-write a:not([href*='://'])"])
+def test_a_notebook_is_saved_whatever_its_type(browser: Browser, link: str) -> None:
     with serving(HTML, KnowsNotebooks) as site:
         page = browser.new_page()
         page.goto(f"{site}/book/architecture/masks.html", wait_until="networkidle")
         with page.expect_download() as download:
-            page.locator(".btn-notebook-button").click()
+            page.locator(link).click()
         assert download.value.suggested_filename == "masks.ipynb"
         page.close()
 

@@ -53,17 +53,26 @@ def test_older_systems_have_only_the_browser_with_windows(packaged, monkeypatch)
     assert commands[-1][-1] == (browser.SHELL if browser.SHELL in packaged else "chromium")
 
 
-def test_a_firefox_that_is_too_old_is_replaced(tmp_path: Path, monkeypatch) -> None:
+def test_a_firefox_that_is_too_old_is_none(tmp_path: Path, monkeypatch) -> None:
     def installed(version: int) -> None:
         path = Path(program(tmp_path, "firefox-esr", 0))
         path.write_text(f"#!/bin/sh\necho Mozilla Firefox {version}.1.0esr\n")
 
     installed(browser.OLDEST_FIREFOX - 1)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+    monkeypatch.setenv("PATH", str(tmp_path))
     assert browser.find_firefox() is None
+    monkeypatch.delenv("FIREFOX", raising=False)
     monkeypatch.setattr(browser.os, "geteuid", lambda: 1000)
     with pytest.raises(browser.NoBrowserError, match="apt-get install firefox-esr"):
         browser.ensure_firefox()
+    program(tmp_path, "firefox", 1)  # it does not start
+    assert browser.find_firefox() is None
+    elsewhere = tmp_path / "elsewhere"
+    Path(tmp_path / "firefox-esr").rename(elsewhere)
+    elsewhere.write_text(elsewhere.read_text().replace(str(browser.OLDEST_FIREFOX - 1), "999"))
+    monkeypatch.setenv("FIREFOX", str(elsewhere))
+    assert browser.find_firefox() == str(elsewhere)
+    monkeypatch.delenv("FIREFOX")
     installed(browser.OLDEST_FIREFOX)
     assert browser.ensure_firefox() == str(tmp_path / "firefox-esr")
 

@@ -3,7 +3,7 @@
 - The side bar becomes a landmark, for those who move from landmark to landmark.
 - Who comes by keyboard can skip to the first interactive figure, past dozens of links.
 - The search index is loaded by the search page only.
-- A chapter's notebook is saved, whatever type its server says that it has.
+- A link to a notebook of the site saves it, whatever type its server says that it has.
 - Without scripts a page is a light one: the theme has colours for "light" and "dark", and its file
   says "auto" until a script has chosen.
 - A browser that refuses to keep anything throws where the theme and the search ask what it has
@@ -55,7 +55,7 @@ SEARCH = re.compile(
     r'\s*<script src="[^"]*(?:searchtools|language_data|searchindex)\.js"></script>'
 )
 SKIP = re.compile(r'(<div id="pst-skip-link"[^>]*>.*?)(?=</div>)')
-NOTEBOOK = re.compile(r' target="_blank"(?=\s+class="btn btn-sm btn-notebook-button")')
+NOTEBOOK = re.compile(r'<a (?=[^>]*\bhref="(?!\w+:)[^"]*\.ipynb")')
 FIRST_WIDGET = re.compile(r'<div class="widget-place"(?= data-front-end="(?!self_check"))')
 # What stands in quotation marks may hold the sign that ends a tag.
 IMAGE = re.compile(r'<img (?!(?:[^>"]|"[^"]*")*\bloading=)((?:[^>"]|"[^"]*")*>)')
@@ -95,8 +95,7 @@ def finished(page: str, name: str, pictures: dict[str, Path]) -> str:
     page = edited("template_edits.FIRST_SCRIPT", FIRST_SCRIPT, STORAGE, page, name)
     if name != "search":
         page = edited("template_edits.SEARCH", SEARCH, "", page, name)
-    if "btn-notebook-button" in page:
-        page = edited("template_edits.NOTEBOOK", NOTEBOOK, " download", page, name)
+    page = NOTEBOOK.sub("<a download ", page)
     if FIRST_WIDGET.search(page):
         page = FIRST_WIDGET.sub('<div class="widget-place" id="first-figure"', page, count=1)
         link = r'\1<a href="#first-figure">Skip to the first interactive figure</a>'

@@ -146,13 +146,13 @@
       }
       const before = place.getBoundingClientRect();
       await frontEnd.render({ model, el: place });
+      // For tests and for curious readers.
+      Object.assign(place, { model });
+      place.dataset.state = "live"; // which ends the height that was kept for it
       // Safari does not hold what its reader looks at while something above it grows.
       if (!CSS.supports("overflow-anchor", "auto") && before.bottom < innerHeight / 4) {
         scrollBy({ top: place.offsetHeight - before.height, behavior: "instant" });
       }
-      // For tests and for curious readers.
-      Object.assign(place, { model });
-      place.dataset.state = "live";
     } catch (error) {
       place.dataset.state = "failed"; // host.css says so; the picture for print takes its place
       throw error;

@@ -63,9 +63,12 @@ def test_the_keyboard_skips_to_the_first_figure_that_can_be_operated() -> None:
 
 
 def test_a_notebook_is_saved_where_a_server_knows_its_type() -> None:
-    button = '<a href="../notebooks/a.ipynb"{}\n   class="btn btn-sm btn-notebook-button"\n>a</a>'
-    page = finished(PAGE.replace("{content}", button.format(' target="_blank"')), "chapter", {})
-    assert button.format(" download") in page
+    links = '<a href="../a.ipynb" target="_blank"\n class="b">a</a> <a class="c" href="b.ipynb">'
+    others = (
+        '<a href="https://colab.research.google.com/b.ipynb">a</a> <a href="a.html">b.ipynb</a>'
+    )
+    page = finished(PAGE.replace("{content}", links + others), "chapter", {})
+    assert links.replace("<a ", "<a download ") + others in page
 
 
 def test_only_the_search_page_loads_the_index() -> None:

@@ -8,12 +8,12 @@ from transformer_book.shipped import shipped_on_paper
 NEW = {
     "multi_head_attention": "self-attention in the encoder",
     "embedding": "embeddings and output",
-    "positions": "positions",
+    "positions": "the table of sinusoids",
     "layers": "feed-forward networks and norms in the encoder's layers",
     "post_or_pre": "the norm at the end of the encoder",
     "encoder_decoder": "the decoder",
-    "masks": "masks",
-    "model": "the whole",
+    "masks": "a mask",
+    "model": "putting it together",
 }
 
 
@@ -58,7 +58,9 @@ def tally_line(chapter: str) -> str:
     counts = tally(shipped_on_paper())
     known = list(NEW)[: list(NEW).index(chapter) + 1]
     so_far, total = sum(counts[name] for name in known), sum(counts.values())
+    new = counts[chapter]
+    here = f"new here: {new:,} ({NEW[chapter]})" if new else f"{NEW[chapter]} adds none"
     return (
         f"Of the {total:,} parameters of the model that comes with this book {so_far:,} are built "
-        f"so far; new here: {counts[chapter]:,} ({NEW[chapter]})."
+        f"so far; {here}."
     )

@@ -120,10 +120,17 @@ def mark_second_readings(app: Sphinx, doctree: nodes.document) -> None:
             # Pages of notebooks have a name for each section, made from its title.
             link = nodes.reference("", "", refid=following["ids"][0], internal=True)
             link += [child.deepcopy() for child in title.children]
-            note += nodes.Text(" Nothing later in the main line needs it: go on with ")
-            note += link
+            note += nodes.Text(" Nothing later in the main line needs it: go on to ")
+            note += nodes.emphasis("", "", link)
             note += nodes.Text(".")
         section.insert(1, note)
+
+
+def set_titles_in_italics(app: Sphinx, doctree: nodes.document) -> None:
+    """In italics what a link says that has no words of its own: a title, amid a sentence."""
+    for link in list(doctree.findall(addnodes.pending_xref)):
+        if link.get("reftype") == "ref" and not link.get("refexplicit"):
+            link.replace_self(nodes.emphasis("", "", link.deepcopy()))
 
 
 # The words that unfold a cell, by its tag.
@@ -182,5 +189,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("doctree-read", mark_second_readings)
     app.connect("doctree-read", chapter_line)
     app.connect("doctree-read", name_folds)
+    app.connect("doctree-read", set_titles_in_italics)
     app.connect("doctree-resolved", number_later)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -227,7 +227,8 @@ class Converter:
         if name == "later":
             number = label.get("chapter")
             return f"[{title}]({url})" + (f" (chapter {number})" if number else "")
-        return f"[{title or label['title'] or 'the figure'}]({url})"
+        title = title or (f"*{label['title']}*" if label["title"] else "the figure")
+        return f"[{title}]({url})"
 
     def page_url(self) -> str:
         """The chapter's own page."""

@@ -285,7 +285,7 @@ def test_text_has_no_myst_left(notebook) -> None:
 
 def test_references_lead_to_the_site(notebook) -> None:
     text = text_of(notebook)
-    assert f"[Masks]({SITE}/book/masks.html#chapter-masks)" in text
+    assert f"[*Masks*]({SITE}/book/masks.html#chapter-masks)" in text
     assert f"[masks]({SITE}/book/masks.html#chapter-masks)" in text
     assert f"[(1.2)]({SITE}/book/attention.html#equation-eq-attention)" in text
     assert "x = 1 \\tag{1.2}" in text

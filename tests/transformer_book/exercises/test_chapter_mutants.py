@@ -49,6 +49,7 @@ EQUIVALENT = {
         "same(torch.arange(": "float32 in float64's place, within what is put down to rounding"
     },
     "masks.window_mask": {"torch.arange(size)[:, None]).abs()": "a distance in either direction"},
+    "decoding.proved": {">= own + 0.01": "no difference is 0.01 to the last digit"},
     "why_self_attention.costs": {
         "(-d) ** 2": "a square has no sign",
         "(-n) ** 2": "a square has no sign",

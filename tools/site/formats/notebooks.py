@@ -227,8 +227,10 @@ class Converter:
         if name == "later":
             number = label.get("chapter")
             return f"[{title}]({url})" + (f" (chapter {number})" if number else "")
-        title = title or (f"*{label['title']}*" if label["title"] else "the figure")
-        return f"[{title}]({url})"
+        own = label["title"] or "the figure"
+        if name == "ref" and label["title"]:
+            own = f"*{own}*"  # a title amid a sentence
+        return f"[{title or own}]({url})"
 
     def page_url(self) -> str:
         """The chapter's own page."""

@@ -73,6 +73,8 @@ def resampled_scores(
 ) -> Sequence[Axes]:
     """Two systems on the same resampled test sets: their scores, and the second minus the first.
 
+    A point is as wide on the right as on the left, so that the humps can be compared.
+
     Args:
         values: system -> a score for each resampled test set; two systems.
 
@@ -98,7 +100,10 @@ def resampled_scores(
     edges = np.arange(np.floor(change.min() / step), np.ceil(change.max() / step) + 1.5) * step
     right.hist(change, bins=edges, color=PALETTE[2], edgecolor="white")
     right.axvline(0, color="black", lw=1.5, ls="--")
-    right.set_xlim(min(-1.0, edges[0]), max(1.0, edges[-1]))
+    span = bins[-1] - bins[0]
+    low = min(-span / 4, edges[0])
+    left.set_xlim(bins[0], bins[-1])
+    right.set_xlim(low, max(low + span, edges[-1]))
     right.set_xlabel(f"{second} minus {first}, in {label}")
     return axes
 

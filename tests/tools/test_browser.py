@@ -60,8 +60,8 @@ def test_a_firefox_that_is_too_old_is_none(tmp_path: Path, monkeypatch) -> None:
 
     installed(browser.OLDEST_FIREFOX - 1)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert browser.find_firefox() is None
     monkeypatch.delenv("FIREFOX", raising=False)
+    assert browser.find_firefox() is None
     monkeypatch.setattr(browser.os, "geteuid", lambda: 1000)
     with pytest.raises(browser.NoBrowserError, match="apt-get install firefox-esr"):
         browser.ensure_firefox()

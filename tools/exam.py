@@ -24,6 +24,7 @@ from transformer.attention import MultiHeadAttention, scaled_dot_product_attenti
 from transformer.decoding.beam import penalty
 from transformer.embedding import sinusoidal_positions
 from transformer.evaluation import bleu_counts
+from transformer.layers import FeedForward
 from transformer.text.bpe import MergeStep, merge_steps
 from transformer.training import label_smoothing_loss, noam_rate
 
@@ -89,14 +90,21 @@ def hidden(scores: list[int]) -> Printed:
 
 
 def parameters(d_model: int, n_heads: int, narrow: int) -> Printed:
-    """Of multi-head attention, with keys as wide as usual and with narrow ones."""
-    wide = d_model // n_heads
-    asked = [rf"= {d_model}$", f"$h = {n_heads}$", f"= d_v = {wide}$", f"$d_k = {narrow}$"]
+    """Of multi-head attention, with wide and narrow keys, and of the network that follows it."""
+    wide, d_ff = d_model // n_heads, 4 * d_model
+    asked = [
+        rf"= {d_model}$",
+        f"$h = {n_heads}$",
+        f"= d_v = {wide}$",
+        f"$d_k = {narrow}$",
+        f"= {d_ff:,}$".replace(",", "{,}"),
+    ]
     counts = [
         sum(p.numel() for p in MultiHeadAttention(d_model, n_heads, d_k, wide).parameters())
         for d_k in (wide, narrow)
     ]
-    return asked, [f"{counts[0]:,}", f"$d_k = {narrow}$", f"{counts[1]:,}"]
+    inner = sum(p.numel() for p in FeedForward(d_model, d_ff).parameters() if p.dim() == 2)
+    return asked, [f"{counts[0]:,}", f"$d_k = {narrow}$", f"{counts[1]:,}", f"{inner:,}"]
 
 
 def _other_parameters(random: Random) -> tuple[Any, ...]:

@@ -14,9 +14,10 @@ ROOT = Path(__file__).resolve().parents[2]
 CHAPTER = ROOT / "book/findings/errata.md"
 LEAST = 25
 LINES = 10  # of code that fails
-ROW = re.compile(
-    r"^\| \{ref\}`(\d+) <erratum-(\d+)>` \| (.+?) \| (.+?) \| (.+?) \| \{ref\}`[^<`]+ <(.+?)>` \|$"
-)
+ROW = re.compile(r"^\| \{ref\}`(\d+) <erratum-(\d+)>` \| (.+?) \| (.+?) \| (.+?) \|$")
+ANSWER = re.compile(r"^\| (\d+) \| (\w+) \| (.+?) \|$", re.M)  # folded: its kind, and what finds it
+KINDS = {"mistake", "choice", "condition", "version", "withdrawn"}
+COUNTS = {"three": 3, "four": 4, "Eleven": 11}
 SECTION = re.compile(r"^\(erratum-(\d+)\)=\n### Erratum (\d+): .+$", re.M)
 BOX = re.compile(r"\*\*(?:Said|Done):\*\*")
 
@@ -39,6 +40,11 @@ class Erratum:
     def open_code(self) -> list[str]:
         """What a reader sees without a click."""
         return [code for code, tags in self.cells if "hide-input" not in tags]
+
+    @property
+    def home(self) -> str:
+        """The label of the chapter that has the right version."""
+        return re.findall(r"\{ref\}`(chapter-[\w-]+)`", self.prose.split("**Right:**")[1])[0]
 
 
 def read_errata() -> list[Erratum]:
@@ -75,9 +81,32 @@ def test_the_table_leads_to_every_erratum_in_its_order() -> None:
     assert len(ERRATA) >= LEAST
 
 
-def test_the_table_names_a_chapter_to_which_the_erratum_leads_too() -> None:
-    for row, erratum in zip(ROWS, ERRATA, strict=True):
-        assert f"{{ref}}`{row[6]}`" in erratum.prose, erratum.number
+def test_each_row_has_its_kind_and_a_test_which_stand_folded_below_it() -> None:
+    (key,) = re.findall(r"^## The answer key$.*?^## ", CHAPTER.read_text(), re.M | re.S)
+    tables = re.split(r"^:::\{dropdown\} Answers: .*?$|^:::$", key, flags=re.M)
+    assert len(tables) >= 7  # a table, its answers, the next table
+    for rows, answers in zip(tables[:-1:2], tables[1::2], strict=True):
+        numbers = [row[1] for line in rows.splitlines() if (row := ROW.match(line))]
+        found = ANSWER.findall(answers)
+        assert numbers == [number for number, _, _ in found] != []
+        assert {kind for _, kind, _ in found} <= KINDS
+    assert all(f"*{kind}*" in key for kind in KINDS)
+
+
+def test_the_text_counts_the_rows_of_its_sources() -> None:
+    text = " ".join(CHAPTER.read_text().split())
+    sources = [row[5] for row in ROWS]
+    named = {
+        "three of those below stand in a text of 2018": sum(
+            "rush2018annotated,huang2022annotated" in source for source in sources
+        ),
+        "Eleven rows name the Annotated Transformer": sum("rush2018" in s for s in sources),
+        "For four the only source is a student's report": sources.count("a student's report"),
+    }
+    for said, number in named.items():
+        assert said in text
+        (word,) = COUNTS.keys() & set(said.split())
+        assert COUNTS[word] == number, said
 
 
 def test_the_table_names_a_source_that_the_erratum_names_too() -> None:
@@ -140,14 +169,14 @@ def test_the_readme_counts_the_errata() -> None:
     assert int(said) == len(ERRATA)
 
 
-def test_every_chapter_of_the_table_links_its_erratum() -> None:
+def test_every_chapter_to_which_an_erratum_leads_links_it() -> None:
     homes = {
         label: text
         for name in chapters(ROOT)
         for text in [(ROOT / f"{name}.md").read_text()]
         for label in re.findall(r"^\((chapter-[\w-]+)\)=", text, re.M)
     }
-    missing = [row[1] for row in ROWS if f"<erratum-{row[1]}>`" not in homes[row[6]]]
+    missing = [e.number for e in ERRATA if f"<erratum-{e.number}>`" not in homes[e.home]]
     assert missing == []
 
 

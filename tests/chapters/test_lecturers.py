@@ -143,6 +143,8 @@ def test_the_points_of_the_exam_are_minutes_that_are_there() -> None:
     total = sum(int(points) * len(exam.numbered(text)) for points, text in levels)
     assert len(levels) == 3
     assert f"all questions together make {total} points" in PAGE
+    after_the_week = total - 3 * 4 - 8  # three to apply, one to judge
+    assert f"leave them out, and {after_the_week} points remain" in " ".join(PAGE.split())
     assert total <= 90
 
 

@@ -150,6 +150,7 @@ def test_attention_has_the_kernels_that_need_no_plan(device) -> None:
 # Searches ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @everywhere
 @pytest.mark.parametrize("beam_size", [1, 4])
 def test_a_search_finds_what_the_processor_finds(device, beam_size) -> None:

@@ -1,6 +1,7 @@
 """Figures for section 3.2.1: equation 1 as matrices, a head step by step, what scaling does."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -8,6 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
+from transformer_book.figures.boxes import GREY, INK, arrow, lettering
+from transformer_book.figures.figure2 import ROLES
 from transformer_book.figures.heatmaps import cells, check_weights
 from transformer_book.figures.matrices import (
     SQRT_D_K,
@@ -21,6 +24,72 @@ from transformer_book.figures.style import DIVERGING, PALETTE, SEQUENTIAL
 STAGE_CELL = 0.7  # inches for a number of attention_stages
 
 
+def query_and_keys(
+    query: ArrayLike,
+    keys: ArrayLike,
+    query_token: str,
+    key_tokens: Sequence[str],
+    components: Sequence[str],
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """A query and its keys as arrows in a plane, each key dropped onto the query, with its score.
+
+    Args:
+        query: (2,), neither component negative.
+        keys: (key, 2), the same; a key of length 0 is a point.
+        query_token: the label of the query.
+        key_tokens: the labels of the keys.
+        components: a name for each of the two axes.
+        ax: where to draw; a new figure when None.
+
+    Raises:
+        ValueError: the vectors are no arrows of a plane, or do not fit the labels.
+    """
+    q, k = np.asarray(query, dtype=float), as_matrix("keys", keys)
+    require_rows("keys", k, key_tokens)
+    if q.shape != (2,) or k.shape[1] != 2 or len(components) != 2:
+        raise ValueError(
+            f"a query of shape {q.shape}, keys of width {k.shape[1]} and {len(components)} names "
+            "of components are no arrows in a plane; give two of each"
+        )
+    if ax is None:
+        _, ax = plt.subplots(figsize=(6.0, 4.2))
+    right, top = np.maximum(q, k.max(axis=0)) + 0.45
+    for x, y in ((right, 0), (0, top)):
+        ax.plot([0, x], [0, y], color="#c8c8c8", lw=1.5, zorder=0)
+    ax.text(right, 0.03, components[0], **_set(GREY, "right", "bottom"))
+    ax.text(0.06, top, components[1], **_set(GREY, "left", "top"))
+    along = q / np.linalg.norm(q)
+    across = np.array([-along[1], along[0]])
+    scores = k @ q
+    for token, tip, score in zip(key_tokens, k, scores, strict=True):
+        x, y = tip
+        foot = (tip @ along) * along
+        if tip.any():
+            arrow(ax, [(0, 0), (x, y)], ROLES["K"], 3)
+            ax.plot(*zip(tip, foot, strict=True), color=GREY, lw=1.5, ls=":", zorder=0)
+            ax.plot(*foot, "o", color=INK, markersize=6, zorder=4)
+            beside, above = foot - 0.11 * along + 0.17 * across
+            text = f"score {score:g}" if score == scores.max() else f"{score:g}"
+            ax.text(beside, above, text, **_set(INK, "center", "center"))
+        else:
+            ax.plot(0, 0, "o", color=ROLES["K"], markersize=9, zorder=4)
+        anchor = ("left", "center") if y > x else ("center", "top")
+        x, y = (x + 0.08, y) if y > x else (x, y - 0.08)
+        ax.text(x, y, token, **_set(ROLES["K"], *anchor, "bold"))
+    arrow(ax, [(0, 0), (q[0], q[1])], ROLES["Q"], 3)
+    ax.text(q[0], q[1] + 0.07, query_token, **_set(ROLES["Q"], "center", "bottom", "bold"))
+    ax.set(xlim=(-0.4, right), ylim=(-0.4, top), aspect="equal")
+    ax.axis("off")
+    return ax
+
+
+def _set(colour: str, across: str, along: str, weight: str = "normal") -> dict[str, Any]:
+    """How a text of `query_and_keys` is set."""
+    return lettering(14, across, colour, weight) | {"va": along}
+
+
 def attention_pipeline(
     query: ArrayLike,
     key: ArrayLike,
@@ -30,6 +99,7 @@ def attention_pipeline(
     query_tokens: Sequence[str],
     key_tokens: Sequence[str],
     *,
+    components: Sequence[str] = (),
     cell: float = 0.68,
 ) -> Figure:
     """Equation 1 in two lines of matrices: Q and K give scores, weights and V give the output.
@@ -42,6 +112,7 @@ def attention_pipeline(
         output: (query, d_v).
         query_tokens: the labels of the queries.
         key_tokens: the labels of the keys and of their values.
+        components: a name for each component of queries and keys, where they have names.
         cell: inches for one number.
 
     Raises:
@@ -62,9 +133,9 @@ def attention_pipeline(
     return draw_equation(
         [
             [
-                Matrix(q, r"$\mathbf{Q}$", query_tokens),
+                Matrix(q, r"$\mathbf{Q}$", query_tokens, components),
                 "×",
-                Matrix(k.T, r"$\mathbf{K^T}$", columns=key_tokens),
+                Matrix(k.T, r"$\mathbf{K^T}$", components, key_tokens),
                 f"÷ {SQRT_D_K} =",
                 Matrix(scores, "scores", columns=key_tokens),
             ],

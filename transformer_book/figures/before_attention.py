@@ -6,6 +6,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.patches import FancyArrowPatch
 from numpy.typing import ArrayLike
 
@@ -21,11 +22,12 @@ from transformer_book.figures.boxes import (
     lettering,
     rounded_box,
 )
-from transformer_book.figures.style import PALETTE, literal
+from transformer_book.figures.style import PALETTE, ink, literal
 
 LINES, MARKERS = ("-", "--", "-."), "osD"
 HALF = (0.4, 0.24)  # of a state's box
 BOTTOM, MIDDLE, TOP = 0.0, 1.25, 2.5
+FADING = LinearSegmentedColormap.from_list("fading", ["white", ORANGE])
 
 
 def exact_over_length(
@@ -80,6 +82,37 @@ def time_over_length(
     ax.set_xlabel("length of the sequences; equally many tokens")
     ax.set_ylabel("time of a training step")
     ax.legend(loc="upper left")
+    return ax
+
+
+def recurrent_states(
+    words: Sequence[str], shares: Sequence[float], *, ax: Axes | None = None
+) -> Axes:
+    """A recurrent network that reads words from left to right: a state for each.
+
+    Args:
+        shares: of the first state, in each; written into its box, whose colour fades with it.
+
+    Raises:
+        ValueError: there is not a share for each word.
+    """
+    if len(shares) != len(words):
+        raise ValueError(f"{len(shares)} shares for {len(words)} words")
+    if ax is None:
+        _, ax = plt.subplots(figsize=(len(words) + 1.2, 2.6))
+    ax.set(xlim=(-1.3, len(words) - 0.4), ylim=(-1.35, 0.75))
+    ax.axis("off")
+    for i, (word, share) in enumerate(zip(literal(words), shares, strict=True)):
+        fill = to_hex(FADING(share))
+        _state(ax, (i, BOTTOM), fill)
+        ax.text(i, BOTTOM, f"{share:.2f}", **lettering(16, color=ink(fill)), zorder=4)
+        ax.text(i, BOTTOM + 0.5, f"$h_{{{i + 1}}}$", **lettering(17))
+        ax.text(i, BOTTOM - 1.1, word, **lettering(16, color=INK if i else ORANGE))
+        _arrow(ax, (i, BOTTOM - 0.85), (i, BOTTOM - HALF[1]), INK if i else ORANGE)
+        if i:
+            _arrow(ax, (i - 1 + HALF[0], BOTTOM), (i - HALF[0], BOTTOM), INK)
+    for y, name in ((BOTTOM, "state"), (BOTTOM - 1.1, "word")):
+        ax.text(-0.65, y, name, **lettering(16, "right", GREY))
     return ax
 
 

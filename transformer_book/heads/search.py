@@ -179,22 +179,6 @@ def bootstrap(
     return Estimate((sums.sum() / counts.sum()).item(), low, high)
 
 
-def best_distance(
-    chosen_on: Sequence[LinkedSentence], measured_on: Sequence[LinkedSentence]
-) -> float:
-    """The weight that a head reaches which always looks a fixed distance away, at the best one.
-
-    The distance is the most frequent one of the first sentences, the weight that on the others.
-    """
-
-    def distances(sentences: Sequence[LinkedSentence]) -> list[int]:
-        return [b - a for sentence in sentences for a, b in sentence.links]
-
-    known, asked = distances(chosen_on), distances(measured_on)
-    usual = max(sorted(set(known)), key=known.count)
-    return asked.count(usual) / len(asked)
-
-
 def _keys(sentence: LinkedSentence, against: bool) -> dict[int, set[int]]:
     """Each query that has a link -> the keys that it leads to."""
     if not sentence.links:

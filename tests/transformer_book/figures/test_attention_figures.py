@@ -12,6 +12,7 @@ from transformer.attention import scaled_dot_product_attention
 from transformer_book.figures.attention import (
     attention_pipeline,
     curves_over_width,
+    query_and_keys,
 )
 from transformer_book.figures.multi_head_attention import joined_heads, projected_heads
 
@@ -64,6 +65,16 @@ def test_pipeline_gives_every_matrix_its_shape_and_its_tokens():
     assert labels(weights.yaxis) == QUERIES and labels(weights.xaxis) == KEYS
 
 
+def test_pipeline_names_the_components_of_queries_and_keys():
+    query, key, value = sample(2, 2), sample(3, 2), sample(3, 5)
+    weights, output = np.full((2, 3), 1 / 3), sample(2, 5)
+    named = attention_pipeline(
+        query, key, value, weights, output, QUERIES, KEYS, components=["verb", "object"]
+    )
+    assert labels(panels(named)["\\mathbf{Q}"].xaxis) == ["verb", "object"]
+    assert labels(panels(named)["\\mathbf{K^T}"].yaxis) == ["verb", "object"]
+
+
 def test_pipeline_never_writes_minus_zero():
     figure = pipeline([[-0.01]], [[1.0]], [[-0.001]], ["a"], ["b"])
     assert all(text != "−0.0" for ax in figure.axes for text in cells(ax))
@@ -75,6 +86,21 @@ def test_projected_heads_show_the_product_and_name_each_head():
     product = drawn[r"\mathbf{K}"]
     assert np.allclose(product.collections[0].get_array().reshape(2, 6), x @ weight)
     assert cells(product)[-3:] == ["head 1", "head 2", "head 3"]
+
+
+# A query and its keys in a plane
+
+
+def test_keys_are_dropped_onto_the_query_where_their_scores_stand():
+    ax = query_and_keys([3, 1], [[0, 0], [2, 0], [0, 2]], "we", KEYS, ["verb", "object"])
+    tips = [patch._posA_posB[1] for patch in ax.patches]
+    assert tips == [(2.0, 0.0), (0.0, 2.0), (3.0, 1.0)], "a key of length 0 is no arrow"
+    drops = [line.get_xydata() for line in ax.lines if line.get_linestyle() == ":"]
+    assert np.allclose(drops, [[[2, 0], [1.8, 0.6]], [[0, 2], [0.6, 0.2]]])
+    written = ["verb", "object", "score 6", "2", "we"]
+    assert [text for text in cells(ax) if text not in KEYS] == written
+    assert set(KEYS) < set(cells(ax))
+    ax.figure.draw_without_rendering()
 
 
 # Curves

@@ -6,9 +6,10 @@ from matplotlib.colors import to_rgba
 
 from transformer_book.figures.before_attention import (
     exact_over_length,
+    recurrent_states,
     source_to_decoder,
 )
-from transformer_book.figures.boxes import BLUE, ORANGE
+from transformer_book.figures.boxes import BLUE, INK, ORANGE
 
 SOURCE, TARGET = ["er", "hat", "sie", "gesehen"], ["he", "saw", "her"]
 WEIGHTS = [0.1, 0.2, 0.1, 0.6]
@@ -27,6 +28,20 @@ def test_the_line_goes_through_the_means_and_every_run_is_there():
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["one", "other"]
     band = ax.collections[0].get_paths()[0].vertices
     assert {0.1, 1.0} <= set(np.round(band[:, 1], 6))
+
+
+def test_a_states_box_has_its_share_and_fades_with_it():
+    ax = recurrent_states(["$er$", "hat", "sie"], [1.0, 0.5, 0.0])
+    written = [text.get_text() for text in ax.texts]
+    assert {r"\$er\$", "hat", "sie", "1.00", "0.50", "0.00", "$h_{1}$", "$h_{3}$"} <= set(written)
+    boxes = [patch for patch in ax.patches if not hasattr(patch, "get_arrowstyle")]
+    first, middle, last = (patch.get_facecolor() for patch in boxes)
+    assert (first, last) == (to_rgba(ORANGE), to_rgba("white"))
+    assert first[2] < middle[2] < last[2]
+    # One arrow from each word, and one from each state but the last.
+    assert (len(arrows(ax, ORANGE)), len(arrows(ax, INK))) == (1, 2 + 2)
+    with pytest.raises(ValueError, match="2 shares for 3 words"):
+        recurrent_states(SOURCE[:3], [1.0, 0.5])
 
 
 @pytest.mark.parametrize("step", [0, 2])

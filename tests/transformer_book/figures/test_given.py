@@ -23,8 +23,8 @@ from transformer_book.figures import (
     head_tables, influence_heatmap, joined_heads, journey, learning_rates, lengths_over_width,
     looks_and_matters, loss_curves, mask_heatmap, masked_softmax_steps, merge_panels, nearest_bars,
     over_depth, parameter_bars, parsers, positions_processed, products_by_position,
-    projected_heads, quality_by_size, reach, relu_fits, resampled_scores, score_histogram,
-    score_intervals, scores_by_compute, scores_by_verdict, self_attention_lines,
+    projected_heads, quality_by_size, query_and_keys, reach, relu_fits, resampled_scores,
+    score_histogram, score_intervals, scores_by_compute, scores_by_verdict, self_attention_lines,
     simulated_experiments, smoothed_losses, source_to_decoder, symbol_rows, target_distributions,
     temperature_bars, temperature_curves, time_over_length, time_ratios, training_curves,
     validation_curves, vocabulary_intervals, vocabulary_trade, ways_to_cut, word_chances,
@@ -278,6 +278,10 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
           (((2, 4), (3, 4), (2, 2), (2, 3), (2, 2)), "value has 2 rows for 3 tokens"),
           (((2, 4), (3, 4), (3, 2), (3, 2), (2, 2)), "do not fit 2 query tokens and 3 key"),
           (((2, 4), (3, 4), (3, 2), (2, 3), (3, 2)), "output has 3 rows for 2 tokens")]),
+    *((lambda given=given: query_and_keys(*map(np.ones, given), "a", WORDS, ["b", "c"]), named)
+      for given, named in [
+          (((3,), (3, 2)), "no arrows in a plane"), (((2,), (3, 3)), "no arrows in a plane"),
+          (((2,), (2, 2)), "keys has 2 rows")]),
     (lambda: projected_heads(np.ones((2, 4)), np.ones((4, 6)), 4, ["a", "b"]),
      "do not divide into 4 heads"),
     (lambda: projected_heads(np.ones((2, 4)), np.ones((3, 6)), 3, ["a", "b"]), "weight has 3 rows"),

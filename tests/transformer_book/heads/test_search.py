@@ -8,7 +8,6 @@ from transformer.introspect import record_attention
 
 from transformer_book.heads.search import (
     LinkedSentence,
-    best_distance,
     bootstrap,
     encoder_weights,
     find_head,
@@ -71,13 +70,6 @@ def test_the_other_queries_at_the_same_distance_are_the_control() -> None:
     weights[0, 0] = 1 / 6
     found = find_head(*[[LinkedSentence(weights, {(3, 2)})] * 2] * 2)
     assert found.weight.mean == pytest.approx(found.elsewhere)
-
-
-def test_the_best_distance_is_chosen_on_some_sentences_and_measured_on_the_others() -> None:
-    weights = torch.full((1, 6, 6), 1 / 6)
-    some = [LinkedSentence(weights, {link}) for link in ((3, 1), (4, 2), (5, 0))]
-    others = [LinkedSentence(weights, {link}) for link in ((2, 0), (5, 0), (4, 0), (5, 3))]
-    assert best_distance(some, others) == 0.5
 
 
 def test_the_bootstrap_draws_whole_sentences() -> None:

@@ -93,6 +93,16 @@ def test_dragged_the_line_finds_where_the_cache_outgrows_the_weights(show):
     shown.check()
 
 
+def test_a_page_whose_file_has_sorted_the_kinds_says_the_same(show):
+    """The file of a notebook that was executed has all names in the order of their letters."""
+    widget = CacheExplorer(length=8192)
+    said = show(widget).readout()
+    kinds = dict(sorted(KINDS.items()))
+    assert [*kinds] != [*KINDS]
+    widget.set_trait("constants", widget.constants | {"kinds": kinds})
+    assert show(widget).readout() == said
+
+
 @pytest.mark.parametrize("length", [SHORTEST, 5632, 6144, LONGEST])
 def test_no_label_lies_on_another_or_beside_the_picture(show, length):
     shown = show(CacheExplorer(length=length), width=390)

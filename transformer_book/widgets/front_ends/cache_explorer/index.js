@@ -24,7 +24,8 @@ function render({ model, el }) {
   const constants = model.get("constants");
   const { kinds, weights, shortest, longest } = constants;
   const lengths = stops(constants);
-  const names = Object.keys(kinds);
+  // A page's file has them in the order of their letters; here the largest comes first.
+  const names = Object.keys(kinds).sort((a, b) => kinds[b] - kinds[a]);
   const shareOf = (/** @type {number} */ length) =>
     Math.log(length / shortest) / Math.log(longest / shortest);
 

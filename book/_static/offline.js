@@ -20,7 +20,8 @@
     const registration = await navigator.serviceWorker.register(url, { scope: root.pathname });
     const { active } = await navigator.serviceWorker.ready;
     const next = /** @type {HTMLLinkElement | null} */ (document.querySelector('link[rel="next"]'));
-    active?.postMessage({ reading: [location.href, ...(next ? [next.href] : [])] });
+    const hidden = document.documentElement.dataset.theme === "dark" ? "only-light" : "only-dark";
+    active?.postMessage({ reading: [location.href, ...(next ? [next.href] : [])], hidden });
     offer(active);
     // Whether there is a newer edition: a browser asks by itself too, when it gets round to it.
     if (controlled) await registration.update();

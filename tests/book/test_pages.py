@@ -478,16 +478,42 @@ def test_a_dark_page_is_printed_as_a_light_one(browser: Browser, site: str) -> N
     page.evaluate(
         """() => addEventListener('beforeprint', () => {
           const { color } = getComputedStyle(document.querySelector('article p'));
-          window.printed = [document.documentElement.dataset.theme, color];
+          const [day, night] = ['light', 'dark'].map((mode) =>
+            getComputedStyle(document.querySelector(`article img.only-${mode}`)).display);
+          window.printed = [document.documentElement.dataset.theme, color, day, night];
         })"""
     )
     theme = "document.documentElement.dataset.theme"
     assert page.evaluate(theme) == "dark"
     page.pdf(print_background=True)
-    printed, colour = page.evaluate("window.printed")
+    printed, colour, day, night = page.evaluate("window.printed")
     assert printed == "light"
     assert max(map(int, re.findall(r"\d+", colour))) < 0x80  # the ink is dark
+    assert day != "none" and night == "none"  # a figure too
     assert page.evaluate(theme) == "dark"
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_of_a_figures_two_pictures_the_page_shows_and_fetches_one(
+    browser: Browser, site: str, scheme: str
+) -> None:
+    page = browser.new_page(color_scheme=scheme)
+    fetched: list[str] = []
+    page.on("request", lambda request: fetched.append(request.url))
+    page.goto(f"{site}/book/architecture/masks.html", wait_until="networkidle")
+    for figure in page.locator("article img:is(.only-light, .only-dark):visible").all():
+        figure.scroll_into_view_if_needed()
+    page.wait_for_load_state("networkidle")
+    sources = "all => all.map(({ src, alt }) => [src, alt])"
+    by_day, by_night = (
+        page.locator(f"article img.only-{mode}").evaluate_all(sources) for mode in ("light", "dark")
+    )
+    assert [alt for _, alt in by_day] == [alt for _, alt in by_night] and len(by_day) > 3
+    shown, hidden = (by_day, by_night) if scheme == "light" else (by_night, by_day)
+    assert {src for src, _ in shown} <= {*fetched} and not {src for src, _ in hidden} & {*fetched}
+    mode = "dark" if scheme == "light" else "light"
+    expect(page.locator(f"article .only-{mode}:visible")).to_have_count(0)
     page.close()
 
 

@@ -20,6 +20,7 @@ EXTENSIONS = (
     "tools.site.extensions.widgets",
     "tools.site.after.assets",
     "tools.site.after.licences",
+    "tools.site.extensions.night",
     "tools.site.extensions.gallery",
     "tools.site.extensions.slide_marks",
     "tools.site.extensions.coverage",
@@ -30,10 +31,12 @@ EXTENSIONS = (
     "tools.site.extensions.changes",
     "tools.site.after.steps",
 )
-# What slides do without: buttons, old addresses, one style sheet, what is done to pages.
+# What slides do without: buttons, figures by night, old addresses, one style sheet, what is done
+# to pages.
 OF_PAGES = {
     "tools.site.extensions.descriptions",
     "tools.site.extensions.notebook_links",
+    "tools.site.extensions.night",
     "tools.site.after.moved",
     "tools.site.after.assets",
     "tools.site.after.steps",

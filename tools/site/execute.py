@@ -31,6 +31,7 @@ from nbformat import NotebookNode
 from traitlets.config import Config
 
 from tools.site.durations import Durations, in_words
+from tools.site.keys import NIGHT
 
 from transformer_book.cores import cores
 
@@ -88,6 +89,7 @@ class Chapter(NotebookClient):
             startup_timeout=FOREVER,
             iopub_timeout=FOREVER,
             record_timing=False,  # it would change what the cache looks for
+            extra_arguments=[f"--InteractiveShellApp.extra_extensions={NIGHT}"],
             on_cell_execute=self._begin_cell,
             on_cell_executed=self._end_cell,
         )

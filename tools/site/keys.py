@@ -17,6 +17,7 @@ from tools.environment import BASE, groups
 
 PACKAGES = ("transformer", "transformer_book")  # those that chapters import, if they are there
 FRONT_ENDS = "widgets/front_ends"
+NIGHT = "transformer_book.figures.night"  # every kernel loads it: figures have a dark twin
 # A cell with one of these may run, or read, what no import names.
 ANYTHING = {"exec", "eval", "importlib", "pkgutil", "runpy", "subprocess", "__file__", "__import__"}
 
@@ -166,6 +167,7 @@ class Sources:
         self._common = [
             *(path for path in others if not any(map(path.is_relative_to, scripts))),
             *files_under(root / "book/models"),
+            *(path for name, path in self.paths.items() if name == NIGHT),
         ]
 
     def module(self, name: str) -> Module:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from transformer_book.figures.heatmaps import cells
 from transformer_book.figures.style import PALETTE, TWO_COLOURS, families, literal
 
-PADDED = TWO_COLOURS[::-1]  # words dark, padding bright
+PADDED = TWO_COLOURS[::-1]  # words blue, padding grey
 
 
 def learning_rates(
@@ -46,7 +46,7 @@ def learning_rates(
 def batch_rectangles(
     batches: Mapping[str, Sequence[ArrayLike]], pad_id: int, *, columns: int = 4
 ) -> Figure:
-    """Token batches as rectangles: words dark, padding bright.
+    """Token batches as rectangles: words blue, padding grey.
 
     Args:
         batches: a name for each row of the figure -> token arrays (sentences, length).

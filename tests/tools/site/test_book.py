@@ -102,7 +102,8 @@ def build(root: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "tools.site.book", "--root", str(root), *options],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(root)},
+        # Its own module, and the tools of this checkout, whichever one is installed.
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(ROOT)])},
         capture_output=True,
         text=True,
         check=False,
@@ -210,6 +211,33 @@ def test_nothing_is_executed_twice_until_text_or_module_changes_and_a_warning_fa
     assert "chapter 1 of 1: book/chapter; about" in changed.stdout
     assert "1 executed now, 0 from the cache" in changed.stdout
     assert "second" in page(tiny)
+
+
+@pytest.mark.slow
+def test_a_figure_has_a_twin_for_dark_pages_also_from_the_cache(tiny: Path) -> None:
+    (tiny / "transformer_book/figures").mkdir()
+    (tiny / "transformer_book/figures/__init__.py").touch()
+    shutil.copy(ROOT / "transformer_book/figures/night.py", tiny / "transformer_book/figures")
+    draws = "---\nmystnb:\n  image:\n    alt: a rising line\n---\n"
+    draws += "import matplotlib.pyplot as plt\nplt.plot([1, 2]);"
+    write(tiny, f"{FRONT}\n# A chapter\n\nIt draws.\n\n```{{code-cell}} ipython3\n{draws}\n```\n")
+    for executed in (1, 0):
+        built = build(tiny)
+        assert built.returncode == 0, built.stdout + built.stderr
+        assert f"{executed} executed now" in built.stdout
+        images = re.findall(r"<img [^>]*_images/[^>]*>", page(tiny))
+        assert [re.findall("only-(light|dark)", image) for image in images] == [["light"], ["dark"]]
+        for same in (r'alt="a rising line"', r' width="\d+" height="\d+"', r'loading="lazy"'):
+            (first, second) = (re.findall(same, image) for image in images)
+            assert first == second and len(first) == 1
+        for name in re.findall(r'src="([^"]+)"', "".join(images)):
+            assert (page_path(tiny).parent / name).stat().st_size > 1000
+        notebook = (tiny / "_build/html/notebooks/chapter.ipynb").read_text()
+        assert "night" not in notebook and "image/png" not in notebook
+        write(tiny, (tiny / "book/chapter.md").read_text().replace("It draws", "It always draws"))
+    with (tiny / "transformer_book/figures/night.py").open("a") as file:
+        file.write("# other colours\n")
+    assert "1 executed now" in build(tiny).stdout
 
 
 @pytest.mark.slow

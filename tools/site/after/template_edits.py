@@ -5,7 +5,8 @@
 - The search index is loaded by the search page only.
 - A link to a notebook of the site saves it, whatever type its server says that it has.
 - Without scripts a page is a light one: the theme has colours for "light" and "dark", and its file
-  says "auto" until a script has chosen.
+  says "auto" until a script has chosen. With them it has its colours at once: until then a browser
+  would fetch both pictures of a figure.
 - A browser that refuses to keep anything throws where the theme and the search ask what it has
   kept, and both would stop there. It gets a storage that forgets with the tab, in the tab's name.
 - Pictures are loaded when they come near the window, and have their place before they have come.
@@ -28,6 +29,8 @@ from sphinx.theming import Theme
 from tools.site.after.edits import edited
 
 THEME = re.compile(r'(?<= data-theme=)"auto"(?=>)')
+CHOSEN = re.compile(r'(?<=localStorage\.getItem\("theme"\) \|\| )"auto"')
+PREFERRED = '(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")'
 FIRST_SCRIPT = re.compile(r"(?=<script data-cfasync)")
 STORAGE = """<script>
   try {
@@ -60,6 +63,7 @@ FIRST_WIDGET = re.compile(r'<div class="widget-place"(?= data-front-end="(?!self
 # What stands in quotation marks may hold the sign that ends a tag.
 IMAGE = re.compile(r'<img (?!(?:[^>"]|"[^"]*")*\bloading=)((?:[^>"]|"[^"]*")*>)')
 PICTURE = re.compile(r'\bsrc="[^"]*\b_images/([^"/]+\.png)"')
+MODE = re.compile(r'\bclass="[^"]*\bonly-(light|dark)\b')
 
 # Nearly all figures' smallest letters are of 12 points, and they are saved with 160 pixels an inch.
 LETTER = 12 / 72 * 160  # pixels of the file
@@ -92,6 +96,7 @@ def finished(page: str, name: str, pictures: dict[str, Path]) -> str:
     landmark = '<div id="pst-primary-sidebar" role="region" aria-label="Book"'
     page = edited("template_edits.SIDE_BAR", SIDE_BAR, landmark, page, name)
     page = edited("template_edits.THEME", THEME, '"light"', page, name)
+    page = edited("template_edits.CHOSEN", CHOSEN, PREFERRED, page, name)
     page = edited("template_edits.FIRST_SCRIPT", FIRST_SCRIPT, STORAGE, page, name)
     if name != "search":
         page = edited("template_edits.SEARCH", SEARCH, "", page, name)
@@ -112,7 +117,8 @@ def finished(page: str, name: str, pictures: dict[str, Path]) -> str:
             if LETTER * PHONE / width < LEAST_LETTER:
                 least = f"--least: {width * SCROLLED_LETTER / LETTER:.0f}px"
                 image = f'<img loading="lazy"{size} style="{least}" {match[1]}'
-                return f'<span class="wide-picture">{image}</span>'
+                mode = f" only-{found[1]}" if (found := MODE.search(match[1])) else ""
+                return f'<span class="wide-picture{mode}">{image}</span>'
         return f'<img loading="lazy"{size} {match[1]}'
 
     return IMAGE.sub(waiting, page)

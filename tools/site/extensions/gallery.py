@@ -30,12 +30,15 @@ class GalleryNode(nodes.General, nodes.Element):
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of a chapter: where it stands, what it shows, and whether it is a widget's."""
+    """A picture of a chapter: where it stands, what it shows, and whether it is a widget's.
+
+    It is one image, or one for light and one for dark pages.
+    """
 
     page: str
     anchor: str
     section: list[nodes.Node]
-    image: nodes.image
+    images: list[nodes.image]
     alt: str
     widget: bool
 
@@ -103,13 +106,13 @@ def pictures_of(env: BuildEnvironment, page: str) -> Iterator[Picture]:
     for cell in cells_of(env.get_doctree(page)):
         for bundle in bundles_of(cell):
             kinds = {kind["mime_type"]: kind for kind in children_of(bundle)}
-            image = next(kinds["image/png"].findall(nodes.image))
+            images = list(kinds["image/png"].findall(nodes.image))
             widget = VIEW in kinds
-            alt = image.get("alt", "")
+            alt = images[0].get("alt", "")
             if widget and (view := VIEW_SCRIPT.search(kinds[VIEW].astext())):
                 state = states.get(json.loads(view[1])["model_id"], {})
                 alt = state.get("description", alt)
-            yield Picture(page, cell["ids"][-1], section_of(cell), image, alt, widget)
+            yield Picture(page, cell["ids"][-1], section_of(cell), images, alt, widget)
 
 
 def widget_states(env: BuildEnvironment, page: str) -> dict[str, dict[str, str]]:
@@ -144,15 +147,18 @@ def section(app: Sphinx, page: str, chapter: str, pictures: list[Picture]) -> no
 
 def entry(env: BuildEnvironment, builder: Builder, page: str, picture: Picture) -> nodes.container:
     """A picture, its caption, and its links."""
-    name = env.images[picture.image["uri"]][1]
+    name = env.images[picture.images[0]["uri"]][1]
     folder = relative_uri(builder.get_target_uri(page), "_images")
     file = f"{folder}/{name}"
     address = f"{builder.get_relative_uri(page, picture.page)}#{picture.anchor}"
-    image = picture.image.deepcopy()
-    for size in ("width", "height", "scale"):
-        image.attributes.pop(size, None)
-    image["alt"] = picture.alt
-    shown = nodes.reference("", "", image, refuri=address, internal=True)
+    shown = []
+    for image in (one.deepcopy() for one in picture.images):
+        for size in ("width", "height", "scale"):
+            image.attributes.pop(size, None)
+        image["alt"] = picture.alt
+        # A link for each, which is shown when its picture is: Sphinx has no link with two.
+        where = {"refuri": address, "internal": True, "classes": [*image["classes"]]}
+        shown.append(nodes.reference("", "", image, **where))
     caption = nodes.paragraph("", picture.alt, classes=["gallery-caption"])
     links = nodes.paragraph(classes=["gallery-links"])
     section_link = link(address, "Operate it in: " if picture.widget else "")
@@ -161,7 +167,7 @@ def entry(env: BuildEnvironment, builder: Builder, page: str, picture: Picture) 
     links += nodes.Text(" · ")
     links += link(file, "file of the picture")
     kind = ["gallery-item", *(["gallery-widget"] if picture.widget else [])]
-    return nodes.container("", shown, caption, links, classes=kind)
+    return nodes.container("", *shown, caption, links, classes=kind)
 
 
 def link(uri: str, words: str) -> nodes.reference:

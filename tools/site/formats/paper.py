@@ -22,6 +22,7 @@ from tools.site.chapters import contents
 SCREEN_ONLY = (
     './/a[contains(@class, "headerlink")]',
     './/*[contains(@class, "widget-place")]',
+    './/*[contains(@class, "only-dark")]',
     ".//script",
     './/*[contains(@class, "sd-summary-state-marker")]',
     './/p[contains(@class, "in-reference")]',

@@ -18,6 +18,7 @@ from transformer_book.page.widget_pages import serving
 ROOT = Path(__file__).resolve().parents[4]
 EDITIONS = ("first", "second")
 PICTURES = [f"_images/{letter * 64}.png" for letter in "abc"]
+PICTURES += [f"_images/{'b' * 64}-0123abcd.png"]  # that of the second for dark pages
 PNG = (ROOT / "book/_static/readme.png").read_bytes()
 MODEL = "_static/models/small/0.js"
 PAGE = """<!DOCTYPE html>
@@ -54,7 +55,10 @@ def write_edition(folder: Path, name: str) -> Path:
     for page, picture in pages.items():
         up = "../" * page.count("/") or "./"
         following = '<link rel="next" href="book/two.html">' if page == "index" else ""
-        image = f'<img alt="" loading="lazy" src="{up}{picture}">'
+        image = f'<img alt="a > b" loading="lazy" src="{up}{picture}">'
+        if page == "book/two":  # a figure with a twin for dark pages
+            image = image.replace("<img", '<img class="only-light"')
+            image += f'<img alt="a > b" class="only-dark" loading="lazy" src="{up}{PICTURES[3]}">'
         words = {"name": page, "edition": name, "up": up, "next": following, "picture": image}
         (folder / f"{page}.html").write_text(PAGE.format(**words))
     for picture in PICTURES:
@@ -136,6 +140,15 @@ def test_after_one_visit_all_pages_are_there_without_a_network(
     page.goto(f"{site.address}book/two.html")
     # It is fetched lazily, and the page's load does not wait for it.
     page.wait_for_function("document.querySelector('img').naturalWidth > 0")
+
+
+def test_a_reader_of_dark_pages_keeps_their_pictures(context: BrowserContext, site: Site) -> None:
+    dark = "document.documentElement.dataset.theme = 'dark'"
+    context.add_init_script(f"addEventListener('DOMContentLoaded', () => {{ {dark}; }})")
+    page = context.new_page()
+    page.goto(f"{site.address}index.html")
+    until(page, lambda: PICTURES[3] in kept(page, site))
+    assert set(PICTURES) & kept(page, site) == {PICTURES[0], PICTURES[3]}
 
 
 def test_what_is_not_kept_is_said_at_any_depth(context: BrowserContext, site: Site) -> None:

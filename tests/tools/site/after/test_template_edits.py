@@ -14,7 +14,7 @@ from tools.site.after.template_edits import LETTER, PHONE, SCROLLED_LETTER, fini
 from transformer_book.figures import use_style
 
 PAGE = """<html lang="en" data-theme="auto"><head>
-    <script data-cfasync="false">theme = "auto"</script>
+    <script data-cfasync="false">theme = localStorage.getItem("theme") || "auto"</script>
     <script src="../_static/doctools.js"></script>
     <script src="../_static/searchtools.js"></script>
     <script src="../_static/language_data.js"></script>
@@ -90,6 +90,11 @@ def test_without_scripts_a_page_is_light() -> None:
     assert '<html lang="en" data-theme="light">' in finished(PAGE, "chapter", {})
 
 
+def test_with_scripts_a_page_is_light_or_dark_at_once() -> None:
+    page = finished(PAGE, "chapter", {})
+    assert 'theme = localStorage.getItem("theme") || (matchMedia(' in page and '"auto"' not in page
+
+
 def test_a_picture_waits_and_has_its_place_before_it_comes(picture: Path) -> None:
     assert size_of(picture) == (640, 48)
     content = '<img alt="a > b" src="../../_images/drawn.png" />'
@@ -121,6 +126,14 @@ def test_a_picture_too_wide_for_a_phone_keeps_its_letters_legible(
     else:
         assert box and int(box[1]) > PHONE
         assert LETTER * int(box[1]) / width == pytest.approx(SCROLLED_LETTER, abs=0.02)
+
+
+def test_the_box_of_a_wide_picture_is_shown_in_the_pictures_mode(tmp_path: Path) -> None:
+    path = tmp_path / "drawn.png"
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, b"IHDR", 3532, 48))
+    content = '<img alt="only-light" class="only-dark" src="../../_images/drawn.png" />'
+    page = finished(PAGE.format(content=content), "chapter", {"drawn.png": path})
+    assert '<span class="wide-picture only-dark"><img ' in page
 
 
 @pytest.mark.parametrize(

@@ -126,6 +126,22 @@ def test_links_lead_to_the_place_and_to_the_file(app: SimpleNamespace) -> None:
     ]
 
 
+def test_a_figure_with_a_twin_for_dark_pages_is_one_entry_with_both(app: SimpleNamespace) -> None:
+    (kind,) = (k for k in app.pages["book/masks"].findall(nodes.container) if "mime_type" in k)
+    kind += nodes.image(uri="_build/night.png", alt="triangle", width="9", classes=["only-dark"])
+    document = app.pages["book/figures"]
+    put(app, document, "book/figures", GalleryNode, fill)
+    links = list(document.findall(nodes.reference))
+    both = links[-4:-2]
+    assert [link["classes"] for link in both] == [[], ["only-dark"]]
+    assert {link["refuri"] for link in both} == {"masks.html#picture-1"}
+    shown = [image for link in both for image in link.children]
+    assert [image["uri"] for image in shown] == ["_build/c.png", "_build/night.png"]
+    assert [image["alt"] for image in shown] == ["triangle"] * 2
+    assert not any("width" in image for image in shown)
+    assert links[-1]["refuri"] == "../_images/c0.png"  # the file is the one for slides
+
+
 def test_a_page_without_the_directive_is_left_alone(app: SimpleNamespace) -> None:
     document = app.pages["book/masks"]
     before = document.pformat()

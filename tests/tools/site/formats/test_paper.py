@@ -23,7 +23,8 @@ FIRST = """<p>See <a href="two.html#there">there</a>, <a href="two.html">two</a>
 <div class="cell"><details class="hide fold"><summary>Code</summary><pre>draw()</pre></details>
 </div>
 <div class="widget-place">moves</div><div class="widget-twin"><img alt="" loading="lazy"
-src="../_images/picture.png"></div>
+src="../_images/picture.png"></div><img class="only-dark" alt="" src="../_images/night.png">
+<span class="wide-picture only-dark"><img class="only-dark" alt="" src="../_images/wide.png"></span>
 <p>How many?</p><details class="sd-sphinx-override sd-dropdown"><summary>Answer</summary>
 <div><p>Seven.</p></div></details> Tail.
 <div class="exercise admonition" id="asked"><p class="admonition-title">Exercise 1.1</p>

@@ -16,7 +16,8 @@ const PREFIX = `book ${SCOPE} `;
 const NAME = PREFIX + EDITION.version;
 const PICTURES = `${PREFIX}pictures`;
 const LIST = `${SCOPE}edition.json`; // in a cache: what its edition consists of
-const PICTURE = /_images\/[0-9a-f]{64}\.\w+/g;
+const PICTURE = /_images\/[0-9a-f]{64}(-[0-9a-f]{8})?\.\w+/g;
+const TAG = /<img (?:[^>"]|"[^"]*")*>/g;
 const NOT_FOUND = "404.html";
 // What a page needs to look like one: all that a reader who saves data gets without asking.
 const ESSENTIAL = /^(404\.html|_static\/(?!widgets\/))/;
@@ -69,11 +70,12 @@ async function install() {
   }
 }
 
-/** The pictures of kept pages. @param {string[]} paths @returns {Promise<string[]>} */
-async function picturesOf(paths) {
+/** The pictures of kept pages but those of a class. @param {string[]} paths @param {string} [hidden] @returns {Promise<string[]>} */
+async function picturesOf(paths, hidden) {
   const cache = await caches.open(NAME);
   const texts = await Promise.all(paths.map(async (path) => (await cache.match(SCOPE + path))?.text()));
-  return [...new Set(texts.flatMap((text) => text?.match(PICTURE) ?? []))];
+  const shown = (/** @type {string} */ tag) => (hidden && new RegExp(`class="[^"]*${hidden}`).test(tag) ? "" : tag);
+  return [...new Set(texts.flatMap((text) => text?.replace(TAG, shown).match(PICTURE) ?? []))];
 }
 
 /** Forgets earlier editions, and the pictures that this one lacks. */
@@ -167,13 +169,13 @@ worker.addEventListener("fetch", (event) => {
   if (request.method === "GET" && request.url.startsWith(SCOPE)) event.respondWith(answer(request));
 });
 worker.addEventListener("message", (event) => {
-  const { begin, reading, everything } = event.data;
+  const { begin, reading, hidden, everything } = event.data;
   if (begin) event.waitUntil(worker.skipWaiting());
-  // The pages that a reader is at and may turn to: whole, with their pictures.
+  // The pages that a reader is at and may turn to: whole, with their pictures, by day or by night.
   if (reading) {
     const paths = reading.map(pathOf).filter((/** @type {string} */ path) => path in EDITION.core);
     const now = sparing() ? paths.slice(0, 1) : paths;
-    event.waitUntil(keep(now).then(() => picturesOf(now)).then((all) => keepPictures(all)).catch(() => {}));
+    event.waitUntil(keep(now).then(() => picturesOf(now, hidden)).then((all) => keepPictures(all)).catch(() => {}));
   }
   if (everything) {
     const say = (/** @type {any} */ message) => event.source?.postMessage(message);

@@ -32,6 +32,8 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 from matplotlib.typing import ColorType
 
+from transformer_book.figures.style import linear, luminance
+
 GROUND = "#121212"  # of the theme's dark pages
 LEAST, MOST = 4.5, 14.0  # contrasts with the ground: of a colour that is read, and of white ink
 GREYISH, PALE = 0.04, 0.86  # in OKLab: at most this colourful, or at least this light
@@ -57,26 +59,15 @@ AXES = np.array(
 )
 
 
-def _linear(rgb: Any) -> np.ndarray:
-    """(..., 3) values of sRGB, 0 to 1, as amounts of light."""
-    rgb = np.asarray(rgb, dtype=float)
-    return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-
-
-def _luminance(rgb: Any) -> Any:
-    """(..., 3) values of sRGB, 0 to 1, to (...): how bright each is, as WCAG has it."""
-    return _linear(rgb) @ [0.2126, 0.7152, 0.0722]
-
-
 def contrast(one: Any, other: Any) -> Any:
     """WCAG's contrast of colours, each (..., 3) values of sRGB, 0 to 1: from 1 to 21."""
-    a, b = _luminance(one) + 0.05, _luminance(other) + 0.05
+    a, b = luminance(one) + 0.05, luminance(other) + 0.05
     return np.maximum(a, b) / np.minimum(a, b)
 
 
 def to_oklab(rgb: Any) -> np.ndarray:
     """(3,) values of sRGB, 0 to 1, as lightness and two axes of colour."""
-    return AXES @ np.cbrt(CONES @ _linear(rgb))
+    return AXES @ np.cbrt(CONES @ linear(rgb))
 
 
 def _from_oklab(lab: np.ndarray) -> np.ndarray:
@@ -105,7 +96,7 @@ def _night(rgb: tuple[float, float, float]) -> tuple[float, float, float]:
     for _ in range(30):
         light = (low + high) / 2
         made = _from_oklab(np.array([light, *hue]))
-        too_dark = _luminance(made) + 0.05 < wanted * (_luminance(ground) + 0.05)
+        too_dark = luminance(made) + 0.05 < wanted * (luminance(ground) + 0.05)
         low, high = (light, high) if too_dark else (low, light)
     return tuple(made.tolist())
 

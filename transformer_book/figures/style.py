@@ -5,8 +5,10 @@ import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
+from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 import seaborn as sns
 from cycler import cycler
 from matplotlib.axes import Axes
@@ -109,12 +111,20 @@ def _add_fonts_of_the_system() -> None:
             fontManager.addfont(path)
 
 
+def linear(rgb: Any) -> np.ndarray:
+    """(..., 3) values of sRGB, 0 to 1, as amounts of light."""
+    values = np.asarray(rgb, dtype=float)
+    return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+
+
+def luminance(rgb: Any) -> Any:
+    """(..., 3) values of sRGB, 0 to 1, to (...): how bright each is, as WCAG has it."""
+    return linear(rgb) @ [0.2126, 0.7152, 0.0722]
+
+
 def ink(color: ColorType) -> str:
     """White or black, whichever has the higher contrast on the colour (WCAG's luminance)."""
-    red, green, blue = (
-        x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in to_rgb(color)
-    )
-    return "white" if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.179 else "black"
+    return "white" if luminance(to_rgb(color)) < 0.179 else "black"
 
 
 def figure_of(ax: Axes) -> Figure:

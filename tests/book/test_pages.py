@@ -258,6 +258,8 @@ def test_widgets_live_on_a_page_opened_from_the_disk(browser: Browser, document:
     page.evaluate(OPEN_ALL)
     wake_widgets(page)
     assert page.locator('.widget-place:not([data-state="live"])').count() == 0
+    for twin in page.locator(".widget-twin img").all():  # there in case the page is printed
+        expect(twin).to_have_js_property("complete", value=True)
     assert page.evaluate("window.violations") == []
     assert complaints == []
     page.close()
@@ -480,16 +482,19 @@ def test_a_dark_page_is_printed_as_a_light_one(browser: Browser, site: str) -> N
           const { color } = getComputedStyle(document.querySelector('article p'));
           const [day, night] = ['light', 'dark'].map((mode) =>
             getComputedStyle(document.querySelector(`article img.only-${mode}`)).display);
-          window.printed = [document.documentElement.dataset.theme, color, day, night];
+          const missing = [...document.querySelectorAll('article img:not(.only-dark)')]
+            .filter((image) => !image.naturalWidth).length;
+          window.printed = [document.documentElement.dataset.theme, color, day, night, missing];
         })"""
     )
     theme = "document.documentElement.dataset.theme"
     assert page.evaluate(theme) == "dark"
     page.pdf(print_background=True)
-    printed, colour, day, night = page.evaluate("window.printed")
+    printed, colour, day, night, missing = page.evaluate("window.printed")
     assert printed == "light"
     assert max(map(int, re.findall(r"\d+", colour))) < 0x80  # the ink is dark
     assert day != "none" and night == "none"  # a figure too
+    assert missing == 0  # which the screen did not need
     assert page.evaluate(theme) == "dark"
     page.close()
 
@@ -522,7 +527,59 @@ def test_on_paper_the_text_begins_on_the_first_page(browser: Browser, site: str)
     page = browser.new_page(viewport={"width": 700, "height": 1000})
     page.goto(f"{site}/book/why/attention.html")
     page.emulate_media(media="print")
-    assert page.locator("#jb-print-docs-body h1").is_visible()
+    assert page.locator("h1:visible").inner_text().startswith("4. Attention")
     first = "document.querySelector('article .chapter-head').getBoundingClientRect().top"
     assert page.evaluate(first) < 250
+    page.close()
+
+
+def test_on_paper_hints_are_open_and_answers_stand_at_the_end(browser: Browser, site: str) -> None:
+    page = browser.new_page()
+    page.goto(f"{site}/book/why/attention.html")
+    as_read = page.evaluate("document.querySelector('article').innerText")
+    solutions = page.locator("article .solution").count()
+    page.emulate_media(media="print")
+    end = page.locator("article > section > .answers")
+    expect(end.locator(".solution:visible")).to_have_count(solutions)
+    assert solutions > 3
+    text = page.evaluate("document.querySelector('article').innerText")
+    for hint in page.locator("article details:not(.fold)", has_text="Hint").all():
+        words = hint.text_content() or ""
+        assert words.split()[-1] in text
+    questions, answers = text.split("\nAnswers and solutions\n")
+    for number, named in enumerate(re.findall(r"^Answer (\d+): at the end\.$", questions, re.M), 1):
+        assert named == str(number)
+        assert re.search(rf"^Answer {number}, to section 4\.\d", answers, re.M)
+    assert "Yes: its key points where this query is longest" in answers.partition("Answer 3")[0]
+    assert "A dictionary finds the key that is equal to the query" not in questions.replace("\n", " ")
+    page.emulate_media(media="screen")
+    expect(end).to_have_count(0)
+    assert page.evaluate("document.querySelector('article').innerText") == as_read
+    page.close()
+
+
+def test_no_sheet_stays_empty_and_no_short_code_is_torn_apart(
+    browser: Browser, site: str, tmp_path: Path
+) -> None:
+    pypdf = pytest.importorskip("pypdf")
+    page = browser.new_page()
+    page.goto(f"{site}/book/translation/decoding.html")
+    page.evaluate(
+        """() => addEventListener('beforeprint', () => {
+          window.codes = [...document.querySelectorAll('article pre')]
+            .filter((pre) => pre.checkVisibility() && pre.textContent.split('\\n').length <= 15)
+            .map((pre) => pre.textContent);
+        })"""
+    )
+    page.pdf(path=tmp_path / "chapter.pdf", format="A4")
+    sheets = [
+        ("".join(sheet.extract_text().split()), len(sheet.images))
+        for sheet in pypdf.PdfReader(tmp_path / "chapter.pdf").pages
+    ]
+    codes = ["".join(code.split()) for code in page.evaluate("window.codes")]
+    assert len(codes) > 20
+    torn = [code for code in codes if not any(code in words for words, _ in sheets)]
+    assert torn == []
+    assert [words for words, pictures in sheets[:-1] if len(words) < 500 and not pictures] == []
+    assert "Thisfiguremovesonthepage:https://" in "".join(words for words, _ in sheets)
     page.close()

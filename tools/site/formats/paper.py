@@ -1,13 +1,15 @@
 """Puts the pages of the built site into one document for paper.
 
 Links between pages lead to places in the document. What folds on the screen cannot on paper: the
-code behind figures and checks stays on the site, answers and solutions stand at the end of their
-chapter. Widgets give way to their pictures.
+code behind figures and checks stays on the site, hints stand open, answers and solutions at the end
+of their chapter, as in a page that a reader prints (`book/_static/book.js`). Widgets give way to
+their pictures, which say where they move.
 """
 
 import re
 from copy import deepcopy
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from posixpath import dirname, join, normpath
 from typing import Any
@@ -30,16 +32,10 @@ SCREEN_ONLY = (
 )
 FOLD = './/details[contains(@class, "fold")]'
 ANSWER = (
-    './/details[contains(@class, "sd-dropdown")]'
-    ' | .//div[contains(concat(" ", @class, " "), " dropdown ")]'
+    './/details[starts-with(normalize-space(), "Answer")]'
+    ' | .//div[contains(concat(" ", @class, " "), " solution ")]'
 )
-# The titles of the exercises before a fold; the last one is what its hint is for.
-ASKED = (
-    'preceding::p[contains(@class, "admonition-title")]'
-    '[parent::div[contains(concat(" ", @class, " "), " exercise ")]]'
-)
-AROUND_CODE = {"cell_input", "highlight", "notranslate"}  # boxes that hold one block
-LONG_BLOCK = 30  # lines; a shorter one stays on one sheet
+SHORT = 16  # lines of code that stay on one sheet, as in book.js
 ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
 
@@ -115,20 +111,23 @@ def unfold(article: Any) -> None:
             cell.drop_tree()
 
 
-def collect_answers(article: Any, anchor: str) -> None:
-    """Answers and solutions, from where they are folded to the chapter's end."""
-    answers = []
-    for number, answer in enumerate(article.xpath(ANSWER), start=1):
-        title = answer.xpath('.//summary | .//*[contains(@class, "admonition-title")]')
-        heading = text_of(title[0]) if title else "Answer"
-        if heading.startswith("Hint") and (asked := answer.xpath(ASKED)):
-            heading = f"{heading} for {text_of(asked[-1])}"
-        content = E.section({"id": f"answer-{number}", "class": "answer"})
-        link = E.a(f"{heading}: at the end of the chapter", href=f"#answer-{number}")
-        replace_by(answer, E.p({"class": "to-answer", "id": f"to-answer-{number}"}, link))
-        for each in title:
-            each.drop_tree()
-        back = E.a(heading, href=f"#to-answer-{number}")
+def collect_answers(article: Any) -> None:
+    """Answers and solutions, from where they are folded to the chapter's end; the rest unfolds."""
+    answers: list[Any] = []
+    numbers = count(1)
+    for answer in article.xpath(ANSWER):
+        (title,) = answer.xpath('./summary | ./*[contains(@class, "admonition-title")]')
+        heading = name = text_of(title)
+        if answer.tag == "details":
+            heading = name = f"Answer {next(numbers)}"
+            if section := answer.xpath('string(ancestor::section[1]//*[@class="section-number"])'):
+                heading += f", to section {section.strip().removesuffix('.')}"
+        place = len(answers) + 1
+        link = E.a(f"{name}: at the end of the chapter", href=f"#answer-{place}")
+        replace_by(answer, E.p({"class": "to-answer", "id": f"to-answer-{place}"}, link))
+        title.drop_tree()
+        back = E.a(heading, href=f"#to-answer-{place}")
+        content = E.section({"id": f"answer-{place}", "class": "answer"})
         content.append(E.h3({"class": "answer-title"}, back))
         if anchors := answer.get("id"):
             content.append(E.span(id=anchors))
@@ -137,6 +136,8 @@ def collect_answers(article: Any, anchor: str) -> None:
         answer.attrib.pop("class", None)
         answer.attrib.pop("id", None)
         answers.append(content)
+    for details in article.xpath(".//details"):
+        details.set("open", "")
     if answers:
         section = E.section({"id": "answers", "class": "answers"}, E.h2("Answers and solutions"))
         section.extend(answers)
@@ -177,14 +178,13 @@ class Paper:
         unfold(article)
         (heading,) = article.xpath(".//h1")
         chapter = Chapter(page, text_of(heading), article, part=part)
-        collect_answers(article, chapter.anchor)
+        collect_answers(article)
         for block in article.xpath(".//pre"):
-            if block.text_content().count("\n") < LONG_BLOCK:
-                # And the boxes around it, which would begin, empty, on the sheet before.
-                for box in (block, *block.iterancestors("div")):
-                    if box is not block and not AROUND_CODE & set(box.get("class", "").split()):
-                        break
-                    box.set("class", f"{box.get('class', '')} short".strip())
+            if block.text_content().count("\n") < SHORT:
+                block.set("class", f"{block.get('class', '')} short".strip())
+        address = f"{self.base}{page}.html"
+        for twin in article.xpath('.//div[contains(@class, "widget-twin")]'):
+            twin.append(E.p("This figure moves on the page: ", E.a(address, href=address)))
         for section in article.xpath("./section/section[h2] | ./section[h2]"):
             name = section.get("id")
             chapter.sections.append((f"{chapter.anchor}--{name}", entry_of(section.find("h2"))))

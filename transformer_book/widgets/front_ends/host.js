@@ -127,6 +127,13 @@
     return new DataView(Uint8Array.from(binary, (letter) => letter.charCodeAt(0)).buffer);
   }
 
+  /** Its picture for paper: hidden, it is near no window, and a print may not wait. @param {HTMLElement} place */
+  function fetchTwin(place) {
+    const twin = place.nextElementSibling?.querySelector("img");
+    const { connection } = /** @type {any} */ (navigator);
+    if (twin && !connection?.saveData) Object.assign(twin, { fetchPriority: "low", loading: "eager" });
+  }
+
   /** @param {HTMLElement} place */
   async function start(place) {
     const script = place.querySelector("script");
@@ -149,6 +156,7 @@
       // For tests and for curious readers.
       Object.assign(place, { model });
       place.dataset.state = "live"; // which ends the height that was kept for it
+      fetchTwin(place);
       // Safari does not hold what its reader looks at while something above it grows.
       if (!CSS.supports("overflow-anchor", "auto") && before.bottom < innerHeight / 4) {
         scrollBy({ top: place.offsetHeight - before.height, behavior: "instant" });

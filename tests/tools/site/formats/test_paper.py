@@ -17,16 +17,19 @@ PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"></head><bod
 FIRST = """<p>See <a href="two.html#there">there</a>, <a href="two.html">two</a>,
 <a href="../index.html">the front</a>, <a href="https://example.com/">out</a> and
 <a href="#inside">inside</a>.</p>
-<section id="inside"><h2>Inside<a class="headerlink" href="#inside">#</a></h2>
+<section id="inside"><h2><span class="section-number">1.1. </span>Inside<a class="headerlink"
+href="#inside">#</a></h2>
 <div class="cell"><details class="hide fold"><summary>The test</summary><pre>assert True</pre>
 </details><div class="cell_output"><pre>It holds.</pre></div></div>
 <div class="cell"><details class="hide fold"><summary>Code</summary><pre>draw()</pre></details>
 </div>
-<div class="widget-place">moves</div><div class="widget-twin"><img alt="" loading="lazy"
+<div class="widget-place">slider</div><div class="widget-twin"><img alt="" loading="lazy"
 src="../_images/picture.png"></div><img class="only-dark" alt="" src="../_images/night.png">
 <span class="wide-picture only-dark"><img class="only-dark" alt="" src="../_images/wide.png"></span>
 <p>How many?</p><details class="sd-sphinx-override sd-dropdown"><summary>Answer</summary>
 <div><p>Seven.</p></div></details> Tail.
+<div class="widget-words"><p>Which?</p><details><summary>Answer</summary>
+<p>Both.</p></details></div>
 <div class="exercise admonition" id="asked"><p class="admonition-title">Exercise 1.1</p>
 <p>Why?</p><details class="sd-dropdown"><summary>Hint 1</summary><p>Think.</p></details></div>
 <div class="solution dropdown admonition" id="solved"><p class="admonition-title">Solution to
@@ -79,30 +82,41 @@ def test_the_contents_name_every_page_and_section_with_their_numbers(book: Path)
     assert [row.get("href") for row in rows] == [
         *("#one", "#one--inside", "#one--answers", "#two", "#two--inside")
     ]
-    assert [row.xpath("string(span[1])") for row in rows[:2]] == ["1. Page one", "Inside"]
+    assert [row.xpath("string(span[1])") for row in rows[:2]] == ["1. Page one", "1.1. Inside"]
     assert [row.xpath("string(span[2])") for row in rows] == ["3", "", "", "", "4"]
 
 
 def test_answers_and_solutions_stand_at_the_chapters_end(book: Path) -> None:
     page = document(book)
     answers = page.xpath('//section[@id="one--answers"]//section')
-    titles = ["Answer", "Hint 1 for Exercise 1.1", "Solution to Exercise 1.1"]
-    assert [a.xpath("string(h3)") for a in answers] == titles
-    for answer, words in zip(answers, ("Seven.", "Think.", "Solved."), strict=True):
+    numbered = [f"Answer {number}, to section 1.1" for number in (1, 2)]
+    assert [a.xpath("string(h3)") for a in answers] == [*numbered, "Solution to Exercise 1.1"]
+    for answer, words in zip(answers, ("Seven.", "Both.", "Solved."), strict=True):
         assert words in answer.text_content()
-    assert page.xpath("//details") == []
     for answer in answers:
         assert page.xpath(f'//p/a[@href="#{answer.get("id")}"]')
         (back,) = answer.xpath("h3/a")
         assert page.xpath(f'//*[@id="{back.get("href")[1:]}"]')
-    assert "Tail." in page.xpath('string(//section[@id="one--inside"])')
+    inside = page.xpath('string(//section[@id="one--inside"])')
+    assert "Tail." in inside and "Answer 2: at the end of the chapter" in inside
+
+
+def test_hints_stand_open_below_their_exercise(book: Path) -> None:
+    (hint,) = document(book).xpath('//div[@id="one--asked"]//details[@open]')
+    assert "Hint 1" in hint.text_content() and "Think." in hint.text_content()
+    assert document(book).xpath("//details[not(@open)]") == []
+
+
+def test_the_picture_of_a_widget_says_where_it_moves(book: Path) -> None:
+    (link,) = document(book).xpath('//div[contains(@class, "widget-twin")]//a')
+    assert link.get("href") == link.text == f"{SITE}book/one.html"
 
 
 def test_code_behind_folds_stays_behind_and_what_it_printed_is_there(book: Path) -> None:
     text = document(book).text_content()
     assert "It holds." in text
     assert "assert True" not in text and "draw()" not in text
-    assert "moves" not in text  # the widget; its picture is there
+    assert "slider" not in text  # the widget; its picture is there
     (image,) = document(book).xpath("//img")
     assert image.get("src").startswith("file://") and image.get("loading") is None
 
@@ -171,17 +185,9 @@ def test_a_formula_in_a_heading_is_a_formula_in_the_contents(book: Path) -> None
     assert not entry.xpath(".//a | .//@id")
 
 
-def test_the_boxes_around_a_short_block_stay_with_it_on_one_sheet(book: Path) -> None:
+def test_a_short_block_of_code_stays_on_one_sheet_and_a_long_one_need_not(book: Path) -> None:
     page = book / "_build/html/book/two.html"
-    blocks = (
-        f'<div class="cell"><div class="cell_input"><div class="highlight"><pre>{name}{lines}</pre>'
-        "</div></div></div>"
-        for name, lines in (("short", "\nx"), ("long", "\nx" * 40))
-    )
-    page.write_text(page.read_text().replace("<h2>Again</h2>", f"<h2>Again</h2>{''.join(blocks)}"))
-    short, long = (
-        document(book).xpath(f'//pre[starts-with(., "{name}")]')[0] for name in ("short", "long")
-    )
-    around = [short, *short.iterancestors("div")]
-    assert ["short" in box.get("class", "").split() for box in around[:4]] == [True] * 3 + [False]
-    assert not any("short" in box.get("class", "").split() for box in [long, *long.iterancestors()])
+    blocks = "<pre>a" + "\nx" * 9 + "</pre><pre>b" + "\nx" * 40 + "</pre>"
+    page.write_text(page.read_text().replace("<h2>Again</h2>", f"<h2>Again</h2>{blocks}"))
+    short, long = (document(book).xpath(f'//pre[starts-with(., "{name}")]')[0] for name in "ab")
+    assert (short.get("class"), long.get("class")) == ("short", None)

@@ -49,24 +49,6 @@ function follow() {
   if (link) location.replace(link.href);
 }
 
-// A search's words are marked in the page to which it leads. Where that is a whole chapter, it shows the
-// first section that has most of them, where those of a heading count twice and what is folded not at all.
-function toMarked() {
-  if (location.hash) return;
-  /** @type {Map<Element, Set<string>>} */
-  const words = new Map();
-  for (const mark of document.querySelectorAll("article .highlighted")) {
-    const section = mark.closest("section");
-    if (!section || mark.closest("pre, details")) continue;
-    const word = mark.textContent?.toLowerCase() ?? "";
-    const found = words.get(section) ?? new Set();
-    words.set(section, found.add(word).add(mark.closest("h1, h2, h3, h4") ? `${word} in a heading` : word));
-  }
-  const most = Math.max(...[...words.values()].map((found) => found.size));
-  const [section] = [...words].find(([, found]) => found.size === most) ?? [];
-  if (section?.parentElement?.closest("section")) section.scrollIntoView();
-}
-
 // Paper is white and does not move. A print is light and has all pictures; answers and solutions stand at its end
 // under one heading, as in the printed book (tools/site/formats/paper.py). Hints and code unfold in book.css.
 {
@@ -176,7 +158,6 @@ document.addEventListener("scroll", ({ target }) => {
 }, { capture: true, passive: true });
 document.addEventListener("DOMContentLoaded", () => {
   follow();
-  setTimeout(toMarked, 20);  // Sphinx marks the words after 10 ms
   document.fonts.ready.then(adapt);
   // Folded boxes have no width until they open.
   document.addEventListener("click", () => setTimeout(adapt));

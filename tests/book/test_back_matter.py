@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -67,27 +68,78 @@ def test_the_glossary_leads_to_the_chapters() -> None:
 @pytest.mark.parametrize(
     ("query", "first"),
     [
-        ("RoPE", "Glossary"),
-        ("GPT", "Glossary"),
-        ("Xavier", "Glossary"),
-        ("warmup", "Glossary"),
-        ("hallucination", "Your own translator"),
-        ("label smoothing", "Training"),
-        ("padding", "Masks"),
-        ("attention", "4. Attention"),
-        ("why divide by sqrt", "4. Attention"),
+        ("RoPE", ["Glossary rotary positions", "27.3. Positions that turn"]),
+        ("GPT", ["Glossary decoder-only", "Padding", "27.5. One stack"]),
+        ("Xavier", ["Glossary", "7.6. The first loss"]),
+        ("warmup", ["Glossary warm-up", "10.5. Trained, with", "14.4. How fast to go"]),
+        ("hallucination", ["Glossary hallucination", "28. Your own translator"]),
+        ("BLEU", ["Glossary BLEU", "20.1. BLEU by hand"]),
+        ("beam", ["19.2. Beam search", "Glossary beam search", "1.6.", "20.4.", "25.4."]),
+        ("label smoothing", ["Glossary label smoothing", "14. Training 14.10."]),
+        ("teacher forcing", ["Glossary", "11.5. Training in parallel", "Reference"]),
+        ("positional encoding", ["Glossary positional encoding", "8.1. Without positions"]),
+        ("padding", ["Glossary padding", "12.1. A batch"]),
+        ("causal mask", ["Glossary causal mask", "12.2. Three masks"]),
+        ("key", ["4.1. Queries, keys and values", "Glossary key"]),
+        ("dropout", ["9.4. Dropout", "Glossary dropout"]),
+        ("Adam", ["14.2. One step by hand"]),
+        ("d_k", ["Glossary d_k", "4.4. Why divide by the root of d_k"]),
+        ("sqrt", ["7.2. Why the factor √d_model?", "4.4. Why divide by the root of d_k"]),
+        ("why divide by sqrt", ["4.4. Why divide by the root of d_k"]),
+        ("attention", ["4. Attention"]),
+        ("noam_rate", ["transformer.training.schedule.noam_rate"]),
     ],
 )
-def test_a_search_leads_to_prose(browser: Browser, query: str, first: str) -> None:
+def test_a_search_leads_to_sections_of_prose(
+    browser: Browser, query: str, first: list[str]
+) -> None:
     page = browser.new_page()
     page.goto((HTML / "search.html").as_uri() + f"?q={query}")
-    results = page.locator("#search-results ul.search li a")
-    expect(results.first).to_contain_text(first, timeout=30_000)
-    expect(page.locator("#search-results .search-summary")).to_contain_text("found")
-    found = results.evaluate_all("links => links.map((link) => link.getAttribute('href'))")
-    pages = [link.partition("#")[0] for link in found if not re.search("#.*transformer", link)]
+    expect(page.locator("#search-results .search-summary")).to_contain_text("found in")
+    results = page.locator("#search-results ul.search > li")
+    for number, title in enumerate(first):
+        expect(results.nth(number).locator("a").first).to_contain_text(title)
+    found = results.evaluate_all("all => all.map((one) => one.querySelector('a').href)")
+    pages = [link.partition("#")[0] for link in found]
     assert len(pages) == len(set(pages))
     assert not any("lacking_property" in link for link in found)  # RoPE is no part of that name
+    for name, _, anchor in (link.partition("#") for link in found):
+        text = (HTML / name.partition("/html/")[2]).read_text(encoding="utf-8")
+        assert not anchor or f'id="{unquote(anchor)}"' in text
+    page.close()
+
+
+@pytest.mark.browser
+@pytest.mark.firefox
+@pytest.mark.parametrize("scheme", ["http", "file"])
+@pytest.mark.parametrize("query", ["warmup", "sqrt", "causal mask"])
+def test_what_was_found_is_quoted_in_prose_with_its_words(
+    browser: Browser, site: str, scheme: str, query: str
+) -> None:
+    page = browser.new_page()
+    page.goto(f"{site if scheme == 'http' else HTML.as_uri()}/search.html?q={query}")
+    quotes = page.locator("#search-results ul.search > li > p.context")
+    expect(quotes).not_to_have_count(0)
+    assert quotes.count() == page.locator("#search-results ul.search > li").count()
+    texts = quotes.all_inner_texts()
+    assert all(20 < len(text) < 200 for text in texts), texts
+    assert sum(quotes.nth(i).locator("strong").count() > 0 for i in range(len(texts))) > 4
+    code = re.compile(r"\bimport |\bdef |self\.\w+ =|\breturn ")
+    assert not [text for text in texts if code.search(text)]
+    page.close()
+
+
+@pytest.mark.browser
+def test_a_list_of_results_fits_a_phone_and_goes_on(browser: Browser) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto((HTML / "search.html").as_uri() + "?q=attention")
+    results = page.locator("#search-results ul.search > li")
+    expect(results).to_have_count(10)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert max(box["height"] for box in (one.bounding_box() for one in results.all())) < 400
+    page.get_by_role("button", name="more pages").press("Enter")
+    expect(results.nth(10).locator("a").first).to_be_focused()
+    assert results.count() > 30
     page.close()
 
 
@@ -125,18 +177,27 @@ def test_a_result_shows_the_section_with_the_words(browser: Browser) -> None:
 @pytest.mark.browser
 def test_a_browser_that_keeps_nothing_searches_and_turns_dark(browser: Browser) -> None:
     page = browser.new_page()
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
     page.add_init_script(
-        """Object.defineProperty(window, 'localStorage', {
-          configurable: true, get() { throw new DOMException('refused', 'SecurityError'); },
-        })"""
+        """for (const storage of ['localStorage', 'sessionStorage']) {
+          Object.defineProperty(window, storage, {
+            configurable: true, get() { throw new DOMException('refused', 'SecurityError'); },
+          });
+        }"""
     )
-    page.goto((HTML / "search.html").as_uri() + "?q=RoPE")
+    page.goto((HTML / "book/why/attention.html").as_uri(), wait_until="load")
+    page.keyboard.press("Control+K")
+    page.keyboard.type("RoPE")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search.html?q=RoPE")
     expect(page.locator("#search-results ul.search li a").first).to_contain_text("Glossary")
     page.locator(".theme-switch-button").first.click()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     page.locator("#search-results ul.search li a").first.click()
     expect(page).to_have_url(re.compile("glossary"))
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")  # it is still this tab
+    assert complaints == []
     page.close()
 
 

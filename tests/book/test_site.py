@@ -9,7 +9,9 @@ import yaml
 from playwright.sync_api import Browser, expect
 
 from tests.book.conftest import HTML, ROOT, built_documents
+from tools.site.after.offline import edition
 from tools.site.formats.anchors import lost, recorded
+from tools.site.pages import Site
 
 CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
 SETTINGS = CONFIG["sphinx"]["config"]
@@ -56,6 +58,35 @@ def test_the_entries_of_the_feed_lead_to_the_page_of_changes() -> None:
     for link in links:
         path, _, anchor = link.removeprefix(BASE).partition("#")
         assert f'id="{anchor}"' in (HTML / path).read_text(encoding="utf-8")
+
+
+def test_what_lecturers_print_is_there_and_no_visit_keeps_it() -> None:
+    folder = HTML / "lecturers"
+    names = {"handout.pdf", "exam.html", "solutions.html", "goals.html"}
+    assert {path.name for path in folder.iterdir()} == names
+    assert len(re.findall(rb"/Type /Page\b", (folder / "handout.pdf").read_bytes())) == 1
+    links = re.findall(r'href="\.\./lecturers/([\w.]+)"', page("book/lecturers"))
+    assert {*links} == names
+    core = edition(Site(HTML))["core"]
+    assert "book/lecturers.html" in core and not [name for name in core if name[:4] == "lect"]
+
+
+@pytest.mark.parametrize("name", ["exam", "solutions", "goals"])
+def test_a_lecturers_sheet_fits_the_phone_and_the_paper(
+    browser: Browser, site: str, name: str
+) -> None:
+    sheet = browser.new_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
+    sheet.goto(f"{site}/lecturers/{name}.html")
+    assert sheet.evaluate("document.documentElement.scrollWidth") == 390
+    assert sheet.locator("main math").count() + sheet.locator("main code").count() > 3
+    expect(sheet.locator("body")).to_have_css("background-color", "rgb(255, 255, 255)")
+    back = sheet.get_by_role("link", name="For lecturers")
+    sheet.emulate_media(media="print")
+    expect(back).to_be_hidden()
+    sheet.emulate_media(media="screen")
+    back.click()
+    expect(sheet.locator("article h1")).to_contain_text("For lecturers")
+    sheet.close()
 
 
 def test_the_page_for_wrong_addresses_names_files_that_are_there() -> None:

@@ -4,6 +4,7 @@ import math
 import re
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
 from random import Random
 
@@ -11,6 +12,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 from tools import exam, goals, handout
+from tools.site.after.lecturers import SEED, sheets
 from tools.site.chapters import Chapter, numbered
 from tools.site.extensions.slide_marks import Mark, read_mark
 
@@ -146,6 +148,32 @@ def test_the_points_of_the_exam_are_minutes_that_are_there() -> None:
     after_the_week = total - 3 * 4 - 8  # three to apply, one to judge
     assert f"leave them out, and {after_the_week} points remain" in " ".join(PAGE.split())
     assert total <= 90
+
+
+def test_the_sheets_have_an_exam_its_solutions_and_the_goals() -> None:
+    """The files of the site are what the commands print, and the questions tell no solution."""
+    text = {name: unescape(re.sub("<[^>]*>", "", page)) for name, page in sheets().items()}
+    questions, solutions = (
+        exam.numbered(part) for part in exam.exam(Random(SEED)).split("# Solutions")
+    )
+    first = exam.numbered(PAGE[PAGE.index("## Exam questions") :])
+    assert [n for n in exam.QUESTIONS if questions[n].split() == first[n].strip().split()] == []
+    pages = {"exam": (questions, "88 points"), "solutions": (solutions, "For lecturers")}
+    for name, (parts, said) in pages.items():
+        shown = " ".join(text[name].split())
+        assert said in shown and "python" not in shown
+        for part in parts.values():  # formulas are set, so what stands between them
+            for plain in re.split(r"\$.*?\$|\*\*.*?\*\*|[*`\n]|^\d+\.", part):
+                assert curled(plain).strip() in shown, plain
+    assert "Often wrong" in text["solutions"] and "Often wrong" not in text["exam"]
+    assert all(curled(goals.goals_of(name)[0]) in text["goals"] for name in numbered(ROOT))
+    links = re.findall(r'href="\.\./lecturers/([\w.]+)"', PAGE)
+    assert sorted(links) == sorted(["handout.pdf", *(f"{name}.html" for name in sheets())])
+
+
+def curled(text: str) -> str:
+    """A text with the quotation marks of print."""
+    return re.sub(r'"(.*?)"', "“\\1”", text).replace("'", "’")
 
 
 def test_the_marks_of_each_level_add_up_to_its_points() -> None:

@@ -35,8 +35,9 @@ DIALECT = {
 WHOLE = {"feed", "tell"}
 # Words that are the field's in one sense of theirs.
 ALLOWED = re.compile("is_held_out|held_out")
-# Toy German's grammar speaks of adverbials of place.
+# Toy German's grammar speaks of adverbials of place, and Python's parser of pages is fed.
 GRAMMAR = ROOT / "transformer" / "data" / "toy_german"
+OF_PYTHON = {("feed", ROOT / "tools/site/after/search.py")}
 
 
 def identifiers(tree: ast.AST) -> Iterator[tuple[str, int]]:
@@ -61,7 +62,7 @@ def test_names_hold_no_words_of_our_own() -> None:
         for path in FILES
         for name, line in identifiers(ast.parse(path.read_text(encoding="utf-8")))
         for word in dialect_in(name)
-        if not (word == "place" and path.is_relative_to(GRAMMAR))
+        if not (word == "place" and path.is_relative_to(GRAMMAR)) and (name, path) not in OF_PYTHON
     ]
     assert words == []
 

@@ -19,20 +19,20 @@ SOURCE = Path(__file__).parent / "scripts/service_worker.js"
 NAME = "service_worker.js"
 # Beside the pages: what all of them load, and what their scripts load.
 SHARED = (
-    "searchindex.js",
     "_static/favicon.svg",
     "_static/styles/site.css",
     "_static/fonts/*.woff2",
     "_static/widgets/*.js",
 )
 LOADED = re.compile(r'<script\b[^>]*\bsrc="([^":?]+)')
-LATER = ("_static/models/**/*.js",)  # when a reader asks for them
+NOT_KEPT = ("_static/", "lecturers/")
+LATER = ("_static/models/**/*.js", "search/*/**/*.js")  # when a reader asks for them
 
 
 def core_files(site: Site) -> Iterator[Path]:
     """The pages, and what they load."""
     for name, page in site.pages.items():
-        if not name.startswith("_static/"):
+        if not name.startswith(NOT_KEPT):
             yield page.path
             for script in LOADED.findall(page.text):
                 if (found := page.path.parent / script).is_file():

@@ -11,9 +11,11 @@ from sphinx.application import Sphinx
 
 from tools.site.after import (
     assets,
+    lecturers,
     licences,
     moved,
     offline,
+    search,
     shipped_models,
     sitemap_and_404,
 )
@@ -29,11 +31,13 @@ AFTER_THE_PAGES: tuple[Step, ...] = (
     moved.write_anchors,
     sitemap_and_404.write_files,
     changes.write_feed,
+    lecturers.write_sheets,
     assets.merge_sheets,  # reads all pages and scripts for the words that they use
     assets.remove_needless,
     assets.add_versions,  # when scripts and sheets are as they stay
     assets.add_policies,  # the scripts of a page are known now
     shipped_models.add_models,  # their words are none of a page's
+    search.write_index,
     licences.publish,  # when what no page loads is gone
     offline.write_worker,  # when all files are as they will be served
 )

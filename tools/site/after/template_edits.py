@@ -2,7 +2,7 @@
 
 - The side bar becomes a landmark, for those who move from landmark to landmark.
 - Who comes by keyboard can skip to the first interactive figure, past dozens of links.
-- The search index is loaded by the search page only.
+- The search index is loaded by the search page only, and is the one of `search.py`.
 - A link to a notebook of the site saves it, whatever type its server says that it has.
 - Without scripts a page is a light one: the theme has colours for "light" and "dark", and its file
   says "auto" until a script has chosen. With them it has its colours at once: until then a browser
@@ -28,6 +28,7 @@ from sphinx.errors import ExtensionError
 from sphinx.jinja2glue import BuiltinTemplateLoader
 from sphinx.theming import Theme
 
+from tools.site.after import search
 from tools.site.after.edits import edited
 
 THEME = re.compile(r'(?<= data-theme=)"auto"(?=>)')
@@ -35,23 +36,27 @@ CHOSEN = re.compile(r'(?<=localStorage\.getItem\("theme"\) \|\| )"auto"')
 PREFERRED = '(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")'
 FIRST_SCRIPT = re.compile(r"(?=<script data-cfasync)")
 STORAGE = """<script>
-  try {
-    localStorage.setItem("asked", "");
-    localStorage.removeItem("asked");
-  } catch {
+  {
     let kept = {};
-    try {
-      kept = Object(JSON.parse(window.name));
-    } catch {}
     const keep = (changed) => {
       kept = { ...kept, ...changed };
       window.name = JSON.stringify(kept);
     };
-    Object.defineProperty(window, "localStorage", { value: {
-      getItem: (key) => kept[key] ?? null,
-      setItem: (key, value) => keep({ [key]: String(value) }),
-      removeItem: (key) => keep({ [key]: undefined }),
-    } });
+    for (const storage of ["localStorage", "sessionStorage"]) {
+      try {
+        window[storage].setItem("asked", "");
+        window[storage].removeItem("asked");
+      } catch {
+        try {
+          kept = Object(JSON.parse(window.name));
+        } catch {}
+        Object.defineProperty(window, storage, { value: {
+          getItem: (key) => kept[key] ?? null,
+          setItem: (key, value) => keep({ [key]: String(value) }),
+          removeItem: (key) => keep({ [key]: undefined }),
+        } });
+      }
+    }
   }
 </script>
 """
@@ -59,6 +64,7 @@ SIDE_BAR = re.compile(r'<div id="pst-primary-sidebar"(?= class=)')
 SEARCH = re.compile(
     r'\s*<script src="[^"]*(?:searchtools|language_data|searchindex)\.js"></script>'
 )
+INDEX = re.compile(r'(?<= src=")searchindex(?=\.js")')
 SKIP = re.compile(r'(<div id="pst-skip-link"[^>]*>.*?)(?=</div>)')
 NOTEBOOK = re.compile(r'<a (?=[^>]*\bhref="(?!\w+:)[^"]*\.ipynb")')
 FIRST_WIDGET = re.compile(r'<div class="widget-place"(?= data-front-end="(?!self_check"))')
@@ -110,6 +116,8 @@ def finished(page: str, name: str, pictures: dict[str, Path]) -> str:
     page = edited("template_edits.FIRST_SCRIPT", FIRST_SCRIPT, STORAGE, page, name)
     if name != "search":
         page = edited("template_edits.SEARCH", SEARCH, "", page, name)
+    else:
+        page = edited("template_edits.INDEX", INDEX, f"{search.FOLDER}/index", page, name)
     page = NOTEBOOK.sub("<a download ", page)
     if FIRST_WIDGET.search(page):
         page = FIRST_WIDGET.sub('<div class="widget-place" id="first-figure"', page, count=1)

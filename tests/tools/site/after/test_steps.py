@@ -93,7 +93,7 @@ def test_nothing_is_done_after_a_build_that_failed_and_for_other_builders(app: A
 def test_the_policy_comes_after_what_changes_pages_and_the_worker_last() -> None:
     names = [step.__name__ for step in AFTER_THE_PAGES]
     assert len(set(names)) == len(names)
-    changing = ("write_pages", "write_anchors", "write_files")
+    changing = ("write_pages", "write_anchors", "write_files", "write_sheets")
     assert max(map(names.index, changing)) < names.index("add_policies")
     assert names.index("merge_sheets") < names.index("remove_needless") < names.index("publish")
     assert names[-1] == "write_worker"

@@ -89,7 +89,7 @@ def test_every_page_is_edited(html: Path) -> None:
     for name in ("index", "second", "search", "genindex"):
         page = (html / f"{name}.html").read_text()
         assert 'id="pst-primary-sidebar" role="region"' in page
-        assert ("searchindex.js" in page) == (name == "search")
+        assert ("search/index.js" in page) == (name == "search")
         assert "<script>const DOCUMENTATION_OPTIONS" in page
         assert "documentation_options.js" not in page
         assert page == with_policy(page)

@@ -5,6 +5,7 @@ import { foretold, labelled, pick } from "../kit/controls.js";
 import { OWN_KEYS, fresh, html, scrolling } from "../kit/elements.js";
 import { assign, watch } from "../kit/model.js";
 import { fixed } from "../kit/numbers.js";
+import { room } from "../kit/room.js";
 import { bleuOf, tokensOf } from "./maths.js";
 import { candidateView, referenceView } from "./picture.js";
 
@@ -24,6 +25,14 @@ function line(name, kind) {
     bar.style.width = `${100 * (share ?? 0)}%`;
   }
   return { element, bar, show };
+}
+
+/** @param {string} score @param {number} clipped @param {number} zeros @param {string} left of the score, if not all */
+function inWords(score, clipped, zeros, left) {
+  return [`BLEU ${score}.`, clipped ? `Struck through: ${clipped} more than the reference has.` : "",
+    zeros ? "So that not all is 0, a precision of 0 counts as a half, the next as a quarter." : "",
+    left ? `Brevity leaves ${left} % of the score.` : "It is long enough: nothing is taken off for brevity.",
+  ].filter(Boolean).join(" ");
 }
 
 /** @param {{model: import("../kit/model.js").Model, el: HTMLElement}} host */
@@ -51,9 +60,7 @@ function render({ model, el }) {
   const precisions = NAMES.map((name, i) => line(name, `tfw-bleu-of-${i + 1}`));
   const brevity = line("brevity", "tfw-bleu-of-brevity");
   const bleu = line("BLEU", "tfw-bleu-of-all");
-  const readout = html("p", { class: "tfw-readout", role: "status" });
-  const verdict = html("p", { role: "status" });
-  const first = html("p", { role: "status" });
+  const [first, said, verdict] = [room(""), room("tfw-readout"), room("tfw-bleu-why")];
   const tools = html("div", {},
     html("div", { class: "tfw-controls" }, labelled(id, "your candidate", input), ready.element),
     html("div", { class: "tfw-bleu-both" },
@@ -65,13 +72,25 @@ function render({ model, el }) {
     html("p", { class: "tfw-bleu-hint" },
       "Drag a word to another place, or tap it to take it out (keys: arrows, Delete)."));
 
-  /** What came of the guess. @returns {string[]} */
-  function said() {
-    if (!guess || get("guess") < 0) return [];
-    const answer = get("answers")[get("right")];
-    const [, about] = get("ready").find((/** @type {[string, string]} */ [name]) => name === answer);
-    return get("candidate") === about
-      ? [foretold(get("answers"), get("guess"), get("right")), get("why")] : [];
+  /** @type {Set<string>} answers that were tried since the guess, or stood there */
+  const tried = new Set();
+  const answerOf = (/** @type {string} */ text) => get("answers").find((/** @type {string} */ answer) =>
+    get("ready").some((/** @type {[string, string]} */ [name, about]) => name === answer && about === text));
+  const came = (/** @type {number} */ answer) => foretold(get("answers"), answer, get("right"));
+
+  /** What came of the guess, once all answers are tried: from then on. */
+  function judge() {
+    const [answers, guessed] = [get("answers"), get("guess")];
+    if (guessed < 0) {
+      first.say(["Say first what you expect; then change the words."]);
+      return;
+    }
+    const shown = answerOf(get("candidate"));
+    if (shown) tried.add(shown);
+    const known = tried.size === answers.length;
+    first.say([known ? came(guessed)
+      : `Now try all ${answers.length} of them below: is it so? ${tried.size} of ${answers.length} tried.`]);
+    verdict.say([known ? get("why") : ""]);
   }
 
   // At once, not in the next frame: what is dragged finds its neighbours where they are.
@@ -80,9 +99,7 @@ function render({ model, el }) {
     const { rows, penalty, score } = bleuOf(ours, theirs);
     if (input.value !== get("candidate")) input.value = get("candidate");
     tools.inert = guess !== null && get("guess") < 0;
-    const judged = said();
-    first.textContent = tools.inert ? "Say first what you expect; then change the words."
-      : judged[0] ?? "Now try the sentences below, one by one: is it so?";
+    if (guess) judge();
     reference.show(theirs, rows);
     candidate.show(ours, rows);
     rows.forEach(({ right, counted, marks, share }, i) => {
@@ -95,19 +112,19 @@ function render({ model, el }) {
     bleu.show("", score / 100, fixed(score, 1));
     const clipped = rows[0].marks.filter((mark) => mark === "clipped").length;
     const zeros = rows.filter(({ right, counted }) => right !== counted).length;
-    readout.textContent = `BLEU ${fixed(score, 1)}. ` + [
-      clipped ? `Struck through: ${clipped} more than the reference has. ` : "",
-      zeros ? "One precision of 0 would make all of it 0: the first counts as a half, the next as a quarter. " : "",
-      ours.length < theirs.length ? `Brevity leaves ${fixed(100 * penalty, 0)} % of the score.`
-        : "It is long enough: nothing is taken off for brevity."].join("");
-    verdict.textContent = judged[1] ?? "";
+    said.say([inWords(fixed(score, 1), clipped, zeros, ours.length < theirs.length ? fixed(100 * penalty, 0) : "")]);
   }
 
+  said.keep([[inWords("10.0", 10, 2, "10")]]);
+  if (guess) {
+    first.keep(guess.inputs.map((_, answer) => [came(answer)]));
+    verdict.keep([[get("why")]]);
+  }
   const stop = watch(model, ["candidate", "reference", "guess"], draw);
   el.append(html("div", { class: "tfw tfw-bleu" },
-    ...(guess ? [guess.element, first] : [html("p", { class: "tfw-question" },
+    ...(guess ? [guess.element, first.element] : [html("p", { class: "tfw-question" },
       "Can you make the score fall without changing what the sentence means?")]),
-    tools, readout, verdict));
+    tools, said.element, ...(guess ? [verdict.element] : [])));
   draw();
   return () => {
     stop();

@@ -6,6 +6,7 @@ import { fresh, html, oncePerFrame } from "../kit/elements.js";
 import { quoted } from "../kit/lines.js";
 import { assign, watch } from "../kit/model.js";
 import { isWaiting, modelOffer, sentenceLabel, suggestions } from "../kit/own_sentence.js";
+import { room } from "../kit/room.js";
 import { answer } from "./answers.js";
 import { differing, left, moved, outcome, runOf, wordsOf } from "./data.js";
 import { pane, plain } from "./pane.js";
@@ -49,9 +50,12 @@ function render({ model, el }) {
   let [answered, read] = [model.get("sentence"), model.get("variant")]; // what was translated last
   model.answers = ["question", answer];
 
-  const state = html("p", { role: "status", class: "tfw-broken-state" });
   const problem = html("p", { class: "tfw-error", role: "alert", hidden: true });
-  const verdict = html("div", { class: "tfw-readout", role: "status" });
+  const [verdict, result] = [room("tfw-broken-verdict"), room("tfw-readout")];
+  const caption = room("tfw-broken-caption");
+  caption.element.removeAttribute("role"); // of what is said, the result is enough
+  let told = false; // what came of the guess
+  let state = ""; // what stands in the result's place meanwhile
   const [sound, other] = variants.length
     ? [pane("The sentence", narrow), pane("The changed sentence", narrow)]
     : [pane("The sound model", narrow), pane("The broken model", narrow)];
@@ -65,29 +69,27 @@ function render({ model, el }) {
   const missing = () => !first() || !known(pressed());
   const allowed = () => !guess || model.get("guess") >= 0;
 
+  const redraw = oncePerFrame(() => show());
+
   /** Asks for what is not there yet. */
   function need() {
     if (!missing() || !answers) return;
     number += 1;
-    state.textContent = WAITING;
+    state = WAITING;
+    redraw();
     assign(model, "question", { number, sentence: first() ? second() : model.get("sentence"), broken: pressed() });
   }
 
-  /** @param {string} what could not be done */
-  const refuse = (what) => {
-    state.textContent = model.load ? `${what}: for more, load the model below.`
-      : `${what}: for more, open this chapter in Colab or in Jupyter.`;
-  };
+  const more = model.load ? "for more, load the model below" : "for more, open this chapter in Colab or in Jupyter";
 
   /** Breaks these parts and mends all others; without a model, as far as it is known. @param {string[]} names */
   function set(names) {
-    state.textContent = "";
+    state = "";
     const last = names.slice(-1);
     if (answers || known(names)) assign(model, "broken", names);
-    else if (known(last)) {
-      assign(model, "broken", last);
-      refuse("One part at a time");
-    } else refuse("This head was not tried beforehand");
+    else if (known(last)) assign(model, "broken", last);
+    else state = `This head was not tried beforehand: ${more}.`;
+    redraw();
   }
 
   /** @param {string} name */
@@ -104,6 +106,7 @@ function render({ model, el }) {
     toggles.push([() => model.get("variant") === text, button(change(model.get("sentence"), text),
       () => assign(model, "variant", model.get("variant") === text ? "" : text))]);
   }
+  const many = parts.length + (silent ? 1 : 0) > 1;
   const mend = button("Mend all", () => set([]));
   const range = (/** @type {number} */ n) => Array.from({ length: n }, (_, i) =>
     /** @type {[string, number]} */ ([String(i + 1), i]));
@@ -129,24 +132,42 @@ function render({ model, el }) {
   const labelOf = (name) => parts.find(([part]) => part === name)?.[1]
     ?? `silent: ${all.find(([, part]) => part === name)?.[0]}`;
 
-  /** What came out, in words. @param {import("./data.js").Pair} pair */
-  function said(pair) {
-    const far = moved(pair);
-    const rows = (encoder ? pair.other.source : pair.other.output).map(plain);
+  const kind = `Lines: ${encoder ? "the encoder\u2019s self-attention, from each token" : "cross-attention, before each word"}.`;
+
+  /** What has become of the chosen head. @param {import("./data.js").Run} after @param {ReturnType<typeof moved>} far */
+  function headSaid(after, far) {
+    const rows = (encoder ? after.source : after.output).map(plain);
     const percent = (/** @type {number} */ share) => `${Math.round(100 * share / one)}\u00a0%`;
-    const start = encoder ? "Layer" : "After the same words, layer";
     const most = far?.most ? `, most at ${quoted(rows, far.row)}: ${percent(far.most)}` : "";
-    const lines = [`${outcome(pair.sound, pair.other)}.`];
-    if (far) {
-      lines[0] += ` ${start} ${model.get("layer") + 1}, head ${model.get("head") + 1} has moved ${
-        percent(far.mean)} of its weight${most}.`;
-    }
-    const about = variants.length ? model.get("variant") !== ""
-      : `${pressed()}` === (model.get("about") || parts[0]?.[0]);
-    if (guess && allowed() && about) {
-      lines.push(foretold(model.get("answers"), model.get("guess"), model.get("right")), model.get("why"));
-    }
-    return lines;
+    const start = encoder ? "Layer" : "After the same words, layer";
+    const words = far ? `${start} ${model.get("layer") + 1}, head ${model.get("head") + 1} has moved ${
+      percent(far.mean)} of its weight${most}.` : kind;
+    return `${words} Dashed: lost.`;
+  }
+
+  /** What came of a guess. @param {number} answer */
+  const judged = (answer) => [foretold(model.get("answers"), answer, model.get("right")), model.get("why")];
+
+  /** What stands in the result's place before there is one. */
+  const start = () => (variants.length ? "Both are the same sentence. Press a word to change it."
+    : many && !answers ? `Press a part to break it, one at a time; ${more}.`
+      : "Both are the same model. Press a part to break it.");
+
+  /** Keeps a place for all that is known. */
+  function keep() {
+    const { runs } = contents();
+    const single = runs.filter((run) => run.broken.length || run.sentence !== model.get("sentence"));
+    const longest = (/** @type {string[]} */ tokens) => tokens.reduce((most, token, i) =>
+      (plain(token).length > plain(tokens[most]).length ? i : most), 0);
+    const before = (/** @type {import("./data.js").Run} */ run) =>
+      runOf(runs, variants.length ? model.get("sentence") : run.sentence, []) ?? run;
+    result.keep([[WAITING], [start()], ...single.map((run) => [`${outcome(before(run), run)}.`])]);
+    caption.keep(single.map((run) => [headSaid(run,
+      { mean: one, most: one, row: longest(encoder ? run.source : run.output) })]));
+    const above = (/** @type {import("./data.js").Run} */ run) => (variants.length ? run.sentence
+      : `Broken: ${run.broken.map(labelOf).join("; ")}`);
+    sound.keep(runs.filter((run) => !run.broken.length).map((run) => [variants.length ? run.sentence : "Sound", run]));
+    other.keep(single.map((run) => [above(run), run]));
   }
 
   function show() {
@@ -163,23 +184,24 @@ function render({ model, el }) {
     const labels = [...names.map(labelOf),
       ...(model.get("variant") ? [change(model.get("sentence"), second())] : [])].join("; ");
     const pair = before && after ? { sound: before, other: after, head: place, encoder } : null;
-    const settings = { one, head: place, encoder, links: /** @type {[number, number][]} */ ([]) };
+    const most = encoder || !before ? Infinity : before.output.length; // a stammer is cut
+    const settings = { one, head: place, encoder, most, links: /** @type {[number, number][]} */ ([]) };
     if (variants.length) {
       sound.show({ title: "As it was", heading: model.get("sentence") }, before, after, settings);
     } else sound.show({ title: "Sound", heading: "" }, before, after, settings);
     const [title, broken] = labels ? ["Broken", `Broken: ${labels}`] : ["Not broken", "Nothing is broken"];
     other.show(variants.length ? { title: labels || "Not changed", heading: second() } : { title, heading: broken },
       after, before, { ...settings, links: pair && labels ? left(pair, GONE * one) : [] });
-    const lines = !allowed() ? ["Say first what you expect; then press a button."]
-      : !pair ? [] : labels ? said(pair)
-        : [variants.length ? "Both are the same sentence. Press a word to change it."
-          : "Both are the same model. Press a part to break it."];
-    verdict.replaceChildren(...lines.filter(Boolean).map((words) => html("p", {}, words)));
+    result.say([state || (pair && labels ? `${outcome(pair.sound, pair.other)}.` : start())]);
+    caption.say([pair && labels ? headSaid(pair.other, moved(pair)) : kind]);
+    const about = variants.length ? model.get("variant") !== "" : `${names}` === (model.get("about") || parts[0]?.[0]);
+    told ||= Boolean(guess && allowed() && pair && about);
+    verdict.say(!allowed() ? ["Say first what you expect; then press a button."]
+      : told ? judged(model.get("guess")) : ["Now press a button: is it so?"]);
     problem.textContent = model.get("message");
     problem.hidden = !model.get("message");
   }
 
-  const redraw = oncePerFrame(show);
   let offered = contents().runs.length;
   const stops = [
     watch(model, ["sentence", "variant", "broken"], () => {
@@ -196,13 +218,14 @@ function render({ model, el }) {
     }),
     watch(model, ["contents"], () => {
       if (contents().runs.length !== offered) offerSentences();
+      keep();
       offered = contents().runs.length;
-      if (!missing()) state.textContent = "";
+      if (!missing()) state = "";
       redraw();
     }),
     watch(model, ["message"], () => {
       if (model.get("message")) {
-        state.textContent = "";
+        state = "";
         if (!first()) assign(model, "sentence", answered); // what was shown stays
         if (!known([])) assign(model, "variant", read);
       }
@@ -231,7 +254,7 @@ function render({ model, el }) {
   /** There is somebody who answers. */
   function open() {
     answers = true;
-    state.textContent = "";
+    state = "";
     field.hidden = false;
     if (!variants.length) field.append(...suggestions(model, input, send));
     need();
@@ -245,23 +268,25 @@ function render({ model, el }) {
   if (answers) open();
 
   offerSentences();
-  const legend = html("legend", {}, variants.length ? "Change a word:" : "Break a part:");
+  if (guess) verdict.keep(guess.inputs.map((_, answer) => judged(answer)));
+  keep();
+  const what = variants.length ? "Change a word" : "Break a part";
   const summary = silent ? "Another head, or your own sentence"
     : variants.length ? "Any other word" : "Your own sentence";
-  const many = parts.length + (silent ? 1 : 0) > 1;
-  const more = [...(silent ? [oneHead.element] : []), ...(offer ? [offer] : []), field];
-  const kind = encoder ? "of the encoder looks from each token"
-    : "of the cross-attention looked before each word";
-  el.append(html("div", { class: "tfw tfw-broken" }, ...(guess ? [guess.element] : []),
-    html("fieldset", { class: "tfw-broken-parts" }, legend, ...toggles.map(([, { element }]) => element),
-      ...(many ? [mend.element] : [])),
-    problem, state, html("div", { class: `tfw-side-by-side${variants.length ? "" : " tfw-broken-both"}` }, sound.words, other.words), verdict,
+  const others = [...(silent ? [oneHead.element] : []), ...(offer ? [offer] : []), field];
+  el.append(html("div", { class: "tfw tfw-broken" }, ...(guess ? [guess.element, verdict.element] : []),
+    html("fieldset", { class: "tfw-broken-parts", "aria-label": guess ? what : null },
+      ...(guess ? [] : [html("legend", {}, `${what}:`)]),
+      ...toggles.map(([, { element }]) => element), ...(many ? [mend.element] : [])),
+    problem,
+    html("div", { class: `tfw-side-by-side${variants.length ? "" : " tfw-broken-both"}` }, sound.words, other.words),
+    result.element,
     html("div", { class: "tfw-controls tfw-broken-choices" }, chosen, layer.element, head.element),
-    html("p", { class: "tfw-broken-legend" }, `Where this head ${kind}. Dashed: where it no longer does.`),
+    caption.element,
     html("div", { class: "tfw-broken-pictures" }, sound.picture, other.picture),
     html("div", { class: "tfw-broken-said" }, sound.readout, other.readout),
     ...(silent || offer || answers ? [html("details", { class: "tfw-more" },
-      html("summary", {}, summary), ...more)] : [])));
+      html("summary", {}, summary), ...others)] : [])));
   show();
   return () => {
     stopChoosing();

@@ -16,8 +16,8 @@ const R_VALUES = [4, 8, 16, 32, 64, 128, 256, 512];
 /** @type {Object<string, string>} */
 const QUESTIONS = {
   [OPERATIONS]: "Drag the sentence's end. From which length on does self-attention cost more than recurrence?",
-  [SEQUENTIAL]: "Drag the sentence's end. How many steps have to wait for each other?",
-  [PATH]: "Drag the sentence's end. How many steps lie between the two words farthest apart?",
+  [SEQUENTIAL]: "Drag the sentence's end. In which layers do more steps have to wait for each other?",
+  [PATH]: "Drag the sentence's end. In which layers do the two words farthest apart move apart?",
 };
 /** @type {Object<string, string>} */
 const UNITS = {
@@ -60,6 +60,8 @@ function render({ model, el }) {
     length: () => model.get("n") });
   const question = html("p", { class: "tfw-question" });
   const caption = html("p", { class: "tfw-complexity-unit" });
+  /** @type {Set<number>} meeting points that the reader has reached: none is told before */
+  const found = new Set();
   const note = html("p", { class: "tfw-readout tfw-complexity-note", role: "status" });
   const numbers = html("div", {});
 
@@ -76,23 +78,19 @@ function render({ model, el }) {
 
   /** @param {State} state */
   function inWords({ n, d, k, r, column: shown, counted }) {
-    if (shown === SEQUENTIAL) {
-      return "A recurrent layer takes its n steps one after the other; the other layers do all " +
-        "positions at once.";
-    }
+    if (shown === SEQUENTIAL) return `At n = ${short(n)} a recurrent layer takes ${short(n)} steps, one after the other.`;
     if (shown === PATH) {
-      return "The path is how many steps a signal takes between the two positions farthest " +
-        "apart: one in self-attention, however long the sentence.";
+      return `At n = ${short(n)} a signal takes ${short(n)} steps through a recurrent layer between the two positions farthest apart.`;
     }
     const costs = layerCosts(n, d, k, r, counted);
     const [own, other] = ["self-attention", "recurrent"].map((name) => costs[name][OPERATIONS]);
     const crossing = meeting(d, counted);
     const length = crossing === d ? `n = d = ${short(d)}` : `n = 2d = ${short(crossing)}`;
-    const equal = crossing ? `They cost the same at ${length}.` : "They never cost the same.";
+    const equal = !found.has(crossing) ? "" : crossing ? ` They cost the same at ${length}.` : " They never cost the same.";
     const [dearer, cheaper] = own < other ? ["recurrence", "self-attention"] : ["self-attention", "recurrence"];
     const times = short(Math.max(own, other) / Math.min(own, other), 3);
     const here = own === other ? `At n = ${short(n)} self-attention and recurrence cost the same.`
-      : `At n = ${short(n)} ${dearer} costs ${times} times as much as ${cheaper}. ${equal}`;
+      : `At n = ${short(n)} ${dearer} costs ${times} times as much as ${cheaper}.${equal}`;
     const percent = short((100 * projections * n * d * d) / own, 3);
     const share = counted ? ` The projections do ${percent} % of self-attention's multiplications.`
       : "";
@@ -120,7 +118,9 @@ function render({ model, el }) {
     question.textContent = QUESTIONS[state.column];
     caption.textContent = UNITS[state.column]
       + (operations && state.counted ? " Pale: the projections." : "");
-    picture.show(state, operations ? meeting(state.d, state.counted) : 0);
+    const crossing = meeting(state.d, state.counted);
+    if (operations && state.n >= crossing) found.add(crossing);
+    picture.show(state, operations ? crossing : 0, found.has(crossing));
     note.textContent = inWords(state);
     numbers.replaceChildren(table(state));
   }

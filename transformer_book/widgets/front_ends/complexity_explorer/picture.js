@@ -63,6 +63,7 @@ export function costPicture({ longest, onLength, length }) {
   /** @type {State | null} */
   let state = null;
   let crossing = 0;
+  let found = false; // by the reader
   let reach = 1; // of the axis, in words
   let held = false;
   /** @type {number[]} */
@@ -85,7 +86,7 @@ export function costPicture({ longest, onLength, length }) {
     },
     onHold: (now) => {
       held = now;
-      if (!now && state) show(state, crossing); // the axis is fitted to what has been reached
+      if (!now && state) show(state, crossing, found); // the axis is fitted to what has been reached
     },
   });
 
@@ -137,7 +138,7 @@ export function costPicture({ longest, onLength, length }) {
     page.setAttribute("stroke-width", String(pen));
     page.setAttribute("transform", `translate(0 ${pen})`);
     const met = toX(crossing);
-    meets.style.display = crossing && met <= width ? "" : "none";
+    meets.style.display = found && crossing && met <= width ? "" : "none";
     for (const name of ["x1", "x2"]) meets.setAttribute(name, String(met));
     const { d } = state;
     const ticks = [0.5, 1, 2].map((share) => share * d).filter((tick) => Number.isInteger(tick)
@@ -148,10 +149,14 @@ export function costPicture({ longest, onLength, length }) {
         tick === d ? `d = ${short(tick)}` : short(tick))));
   }
 
-  /** @param {State} next @param {number} meeting where two layers cost the same; 0 if nowhere */
-  function show(next, meeting) {
+  /**
+   * @param {State} next @param {number} meeting where two layers cost the same; 0 if nowhere
+   * @param {boolean} told whether a line says where
+   */
+  function show(next, meeting, told) {
     state = next;
     crossing = meeting;
+    found = told;
     const { n, d } = next;
     const far = held ? reach : Math.max(2.2 * d, 1.05 * n);
     const layers = Object.values(rowsOf(next));

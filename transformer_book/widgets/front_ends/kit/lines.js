@@ -13,6 +13,7 @@ import { fixed } from "./numbers.js";
  * @property {string[]} rows the tokens that look
  * @property {string[]} columns the tokens that are looked at
  * @property {[number, number][]} links the true alignment, if it is cross-attention
+ * @property {number} [more] tokens look that are not drawn
  */
 
 const TOP = 26;
@@ -140,8 +141,8 @@ export function headLines(name = "The enlarged head", narrow = false) {
   /** @param {Head} next */
   function show(next) {
     head = next;
-    const { cells, rows, columns, links } = next;
-    const most = Math.max(rows.length, columns.length);
+    const { cells, rows, columns, links, more } = next;
+    const most = Math.max(rows.length + (more ? 1 : 0), columns.length);
     step = most > 40 ? 14 : 22;
     const height = TOP + most * step + 6;
     picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -167,14 +168,16 @@ export function headLines(name = "The enlarged head", narrow = false) {
       "font-size": size,
       "text-anchor": first ? "end" : "start",
     }, cut(token));
-    const spoken = JSON.stringify([rows, columns]);
+    const spoken = JSON.stringify([rows, columns, more]);
     if (spoken !== written) words.replaceChildren(
       svg("text", { x: left - 6, y: 12, "font-size": 13, "text-anchor": "end",
         class: "tfw-heads-title" }, "looks"),
       svg("text", { x: right + 6, y: 12, "font-size": 13, class: "tfw-heads-title" },
         narrow ? "is seen" : "is looked at"),
       ...rows.map((token, i) => word(token, i, true)),
-      ...columns.map((token, i) => word(token, i, false)));
+      ...columns.map((token, i) => word(token, i, false)),
+      ...(more ? [svg("text", { x: 0, y: yOf(rows.length), "font-size": size, class: "tfw-heads-more" },
+        `\u2026 and ${more} more`)] : []));
     written = spoken;
     if (cursor != null && cursor >= rows.length) cursor = null;
     drawCursor();

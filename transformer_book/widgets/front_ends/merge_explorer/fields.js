@@ -24,9 +24,11 @@ function wordsIn(text, limits) {
   const { most_words: most, most_count: mostOften } = limits;
   /** @type {Map<string, number>} */
   const words = new Map();
-  const wrong = (/** @type {string} */ problem) => ({ value: [], problem });
+  const wrong = (/** @type {string} */ problem) => ({ value: [],
+    problem: `${problem} The old words stay until this is mended.` });
   for (const entry of text.split(/[,;]/).map((part) => part.trim()).filter(Boolean)) {
     const [word, count = "1", ...more] = entry.split(/\s+/);
+    if (/^\d+$/.test(entry)) return wrong(`"${entry}" is a count without a word; write for example: low ${entry}.`);
     if (more.length || !/^\d+$/.test(count)) {
       return wrong(`"${entry}" is no word with a count; write for example: low 5, lowest 2.`);
     }
@@ -47,13 +49,15 @@ function wordsIn(text, limits) {
 /** The one word of a text, or none. @param {string} text @param {Limits} limits */
 function wordIn(text, limits) {
   const [word = "", ...more] = text.split(/[\s,;]+/).filter(Boolean);
-  return { value: word, problem: more.length ? "Give one word, without spaces." : wordProblem(word, limits) };
+  const problem = more.length ? "Give one word, without spaces." : wordProblem(word, limits);
+  return { value: word, problem: problem && `${problem} The old one stays until then.` };
 }
 
 /** @param {Model} model */
 export function wordsField(model) {
   return field(model, "words", {
     label: "words and how often they occur",
+    hint: "Each with its count, commas between. Enter shows them.",
     write: (words) => words.map((/** @type {CountedWord} */ item) => item.join(" ")).join(", "),
     read: (text) => wordsIn(text, model.get("constants")),
   });
@@ -61,6 +65,6 @@ export function wordsField(model) {
 
 /** @param {Model} model */
 export function newWordField(model) {
-  return field(model, "new_word", { label: "a word to split",
+  return field(model, "new_word", { label: "a word to split", hint: "Enter splits it.",
     read: (text) => wordIn(text, model.get("constants")) });
 }

@@ -18,14 +18,12 @@ import { pairElement, pairsTable, piecesElement, wordsTable } from "./tables.js"
 /** @param {number} n @param {string} what */
 const several = (n, what) => `${grouped(n)} ${what}${n === 1 ? "" : "s"}`;
 
-/** What the next merge will be, and against whom it wins. @param {State} state */
-function nextInWords({ pairs: [best, ...others] }) {
-  if (!best) return [html("span", {}, "Every word is one piece: there is nothing left to merge.")];
+/** Which merge was the last one, and against whom it won. @param {State} before @param {number} step */
+function lastInWords({ pairs: [best, ...others] }, step) {
   const equals = others.filter(({ count }) => count === best.count).length;
-  const tie = equals === 0 ? "" : ` ${several(equals, "other pair")} ${equals === 1 ? "is" : "are"} as `
-    + "frequent; older pieces go first.";
-  return [html("span", {}, "Next is ", pairElement(best), `, which occurs ${several(best.count, "time")}.`,
-    tie)];
+  const tie = equals ? `; ${several(equals, "other pair")} ${equals === 1 ? "was" : "were"} as frequent, and older pieces go first`
+    : "";
+  return [html("span", {}, `Merge ${step} joined `, pairElement(best), `, which occurred ${several(best.count, "time")}${tie}. `)];
 }
 
 /** @param {{model: Model, el: HTMLElement}} host */
@@ -53,6 +51,7 @@ function render({ model, el }) {
     go: (step) => assign(model, "step", step) });
   const words = wordsTable();
   const pairs = pairsTable();
+  const question = html("p", { class: "tfw-question" });
   const readout = html("p", { class: "tfw-readout tfw-merge-said", role: "status" });
   const split = html("p", { class: "tfw-merge-split", role: "status" });
   const listHead = html("p", { class: "tfw-heading" });
@@ -77,16 +76,16 @@ function render({ model, el }) {
 
     words.show(step ? `The words after ${several(step, "merge")}` : "The words, letter by letter",
       counts, pieces, made);
-    pairs.show(candidates.length ? "Pairs of neighbours" : "No pairs are left", candidates,
-      Math.max(...states.map((state) => state.pairs.length)));
+    pairs.show(candidates, Math.max(...states.map((state) => state.pairs.length)));
 
     const letters = alphabet(counted.map((/** @type {CountedWord} */ item) => item[0])).length;
     const tokens = pieces.reduce((sum, word, i) => sum + word.length * counts[i], 0);
-    const done = last ? [html("span", {}, `Merge ${step} made `, piecesElement([made], made),
-      `out of a pair that occurred ${several(last.count, "time")}. `)] : [];
-    readout.replaceChildren(...done, `The text has ${several(tokens, "token")}; the vocabulary has `
-      + `${grouped(letters + step)}: ${several(letters, "character")} and ${several(step, "merge")}. `,
-    ...nextInWords(states[step]));
+    question.textContent = candidates.length
+      ? `Which pair is joined ${step ? "next" : "first"}? Say it, then press Next merge.`
+      : "Every word is one piece: there is nothing left to merge.";
+    readout.replaceChildren(...(last ? lastInWords(states[step - 1], step) : []),
+      `The text has ${several(tokens, "token")}; the vocabulary has ${grouped(letters + step)}: ${
+        several(letters, "character")} and ${several(step, "merge")}.`);
 
     const asked = model.get("new_word");
     const start = [...marked(asked, model.get("mark"))];
@@ -104,11 +103,12 @@ function render({ model, el }) {
 
   const stop = watch(model, ["words", "mark", "step", "new_word"], oncePerFrame(draw));
   el.append(html("div", { class: "tfw tfw-merge" },
-    html("p", { class: "tfw-question" }, "Which pair is joined first?"),
+    question,
     html("div", { class: "tfw-controls" }, ...fields.map(({ element }) => element)),
     html("div", { class: "tfw-controls" }, mark.element),
     html("div", { class: "tfw-controls" }, walk.element, steps.element),
-    html("div", { class: "tfw-side-by-side" }, words.element, pairs.element),
+    html("div", { class: "tfw-side-by-side" }, words.element, html("details", { class: "tfw-more" },
+      html("summary", {}, "Pairs of neighbours, counted"), pairs.element)),
     readout, split, listHead, listBox));
   draw();
   return () => {

@@ -50,12 +50,12 @@ export function wordsTable() {
 /** The most frequent pairs; the first one wins. It is as tall as its tallest state. */
 export function pairsTable() {
   const { element, caption, body } = table("Pairs of neighbours", ["pair", "count"]);
+  caption.remove(); // the fold around it is named so
   const rest = html("p", { class: "tfw-merge-rest" });
   const all = html("div", { class: "tfw-merge-pairs" }, element, rest);
-  /** @param {string} title @param {CountedPair[]} pairs @param {number} most in any state */
-  function show(title, pairs, most) {
+  /** @param {CountedPair[]} pairs @param {number} most in any state */
+  function show(pairs, most) {
     all.style.setProperty("--rows", `${Math.min(most, ROWS)}`);
-    caption.textContent = title;
     body.replaceChildren(...pairs.slice(0, ROWS).map((pair, i) => {
       const bar = html("span", { class: "tfw-merge-bar" });
       bar.style.width = `${(100 * pair.count) / pairs[0].count}%`;
@@ -66,7 +66,7 @@ export function pairsTable() {
           html("span", { class: "tfw-merge-count" }, grouped(pair.count))));
     }));
     const more = pairs.length - ROWS;
-    rest.textContent = more > 0 ? `and ${more} more` : "";
+    rest.textContent = more > 0 ? `and ${more} more` : pairs.length ? "" : "No pairs are left.";
   }
   return { element: all, show };
 }

@@ -8,6 +8,7 @@ import { grip, stepped } from "../kit/grip.js";
 import { assign, watch } from "../kit/model.js";
 import { glide } from "../kit/motion.js";
 import { fixed, short } from "../kit/numbers.js";
+import { room } from "../kit/room.js";
 import { counted, expected, experiments } from "./maths.js";
 
 /** @typedef {import("./maths.js").Luck} Luck */
@@ -17,6 +18,7 @@ const HIGHEST = 1;
 const SPREADS = [0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6];
 const SEEDS = 99; // hundreds that may be drawn
 const KINDS = ["not significant", "significant", "significant, in the wrong direction"];
+const UNSEEN = "Each experiment will be a dot with its 95 % interval, which leaves 0 out where the result is significant.";
 const ROWS = ["significant", "significant in the wrong direction", "the significant ones exaggerate by a factor of"];
 
 /** @param {{model: import("../kit/model.js").Model, el: HTMLElement}} host */
@@ -111,7 +113,13 @@ function render({ model, el }) {
     assign(model, "seed", (model.get("seed") % SEEDS) + 1));
   const guess = model.get("question") ? pick(model, "guess", { label: model.get("question"),
     options: model.get("answers").map((/** @type {string} */ text, /** @type {number} */ i) => [text, i]) }) : null;
-  const verdict = html("div", { class: "tfw-verdict", role: "status" });
+  const verdict = room("tfw-verdict");
+  /** What came of a guess, with the settings that it was about. @param {number} answer */
+  const judged = (answer) => {
+    const { effect, spread, n } = model.get("asked");
+    return [`${foretold(model.get("answers"), answer, model.get("right"))} (With ${n} seeds, a true effect of ${
+      fixed(effect, 2)} and a spread of ${short(spread)}.)`, model.get("why")];
+  };
   const cells = ROWS.map(() => [html("td", {}), html("td", {})]);
   const swatch = (/** @type {number} */ kind) =>
     svg("svg", { viewBox: "0 0 12 12", class: "tfw-seeds-swatch", "aria-hidden": "true" },
@@ -146,27 +154,23 @@ function render({ model, el }) {
     const here = counted(means, widths, effect);
     const columns = [inWords(here, 0), inWords(expected(constants, { effect, spread, n }), 1)];
     cells.forEach((row, i) => row.forEach((cell, j) => {
-      cell.textContent = columns[j][i];
+      cell.textContent = answered() ? columns[j][i] : "?";
     }));
     hold.show(effect, 0, constants.largest, answered()
       ? `${fixed(effect, 2)}: ${columns[0][0]} significant, in the long run ${columns[1][0]}`
       : fixed(effect, 2));
     for (const part of [all, hold.element]) part.classList.toggle("tfw-kept-place", !answered());
-    for (const part of [moved, numbers, verdict]) part.hidden = !answered();
-    if (guess && answered()) {
-      const { effect: true_, spread: s, n: seeds } = model.get("asked"); // now others may stand there
-      const lines = [`${foretold(model.get("answers"), model.get("guess"), model.get("right"))} (With ${
-        seeds} seeds, a true effect of ${fixed(true_, 2)} and a spread of ${short(s)}.)`, model.get("why")];
-      verdict.replaceChildren(...lines.map((words) => html("p", {}, words)));
-    }
+    moved.inert = !answered();
+    if (guess) verdict.say(answered() ? judged(model.get("guess")) : [UNSEEN]);
     motion.to([effect, (constants.rule * spread) / Math.sqrt(n), ...means, ...widths], held);
   }
 
+  if (guess) verdict.keep(guess.inputs.map((_, answer) => judged(answer)));
   const stop = watch(model, ["effect", "spread", "n", "seed", "guess"], oncePerFrame(draw));
   el.append(html("div", { class: "tfw tfw-seeds" },
     guess ? guess.element : html("p", { class: "tfw-question" }, "Drag the true effect up to the "
       + "dashed line. How many of a hundred experiments see it? And with more seeds?"),
-    picture.element, ...(guess ? [verdict] : []), moved, numbers));
+    picture.element, ...(guess ? [verdict.element] : []), moved, numbers));
   draw();
   return () => {
     stop();

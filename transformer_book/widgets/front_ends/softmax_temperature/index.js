@@ -20,7 +20,8 @@ function render({ model, el }) {
       html("meter", { value: shares[i], style: "display: block; width: 100%" }))));
   };
   const stop = watch(model, ["scores", "temperature"], oncePerFrame(draw));
-  el.append(html("div", { class: "tfw" }, html("div", { class: "tfw-controls" }, t.element), bars));
+  const question = html("p", { class: "tfw-question" }, "When does even the least likely stand a chance?");
+  el.append(html("div", { class: "tfw" }, question, html("div", { class: "tfw-controls" }, t.element), bars));
   draw();
   return () => [stop, t.stop].forEach((end) => end());
 }

@@ -2,6 +2,18 @@
 // Formulas in running text that are wider than their column become such boxes.
 "use strict";
 
+const BOXES = ".math-scroll, div.cell_output .output, div.highlight pre, pre, .wide-picture, "
+  + ".pst-scrollable-table-container";
+
+// The edge behind which a box goes on fades.
+/** @param {Element} box */
+function fade(box) {
+  const { scrollLeft: before, scrollWidth, clientWidth } = box;
+  const after = scrollWidth - clientWidth - before;
+  box.classList.toggle("goes-on-left", before > 1);
+  box.classList.toggle("goes-on-right", after > 1);
+}
+
 // What is folded is not measured, since that would have it laid out; nothing is changed before all is
 // measured, since that would have the page laid out anew each time.
 function adapt() {
@@ -23,9 +35,11 @@ function adapt() {
     formula.classList.toggle("wide", wide);
     mark(formula, wide);  // not measured again: rounded to pixels, the box could seem to hold all
   }
-  const boxes = shown(".math-scroll, div.cell_output .output, div.highlight pre, pre, .wide-picture");
+  const boxes = shown(BOXES);
   const scrolling = boxes.map((box) => box.scrollWidth > box.clientWidth);
   for (const [i, box] of boxes.entries()) mark(box, scrolling[i]);
+  for (const box of boxes.filter((_, i) => scrolling[i])) fade(box);
+  for (const box of boxes.filter((_, i) => !scrolling[i])) box.classList.remove("goes-on-left", "goes-on-right");
 }
 
 // Whoever comes to a heading that has moved goes on to where it is now.
@@ -69,6 +83,9 @@ function toMarked() {
 }
 
 addEventListener("hashchange", follow);
+document.addEventListener("scroll", ({ target }) => {
+  if (target instanceof Element && target.matches(BOXES)) fade(target);
+}, { capture: true, passive: true });
 document.addEventListener("DOMContentLoaded", () => {
   follow();
   setTimeout(toMarked, 20);  // Sphinx marks the words after 10 ms

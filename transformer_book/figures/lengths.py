@@ -5,9 +5,12 @@ from collections.abc import Iterable, Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm
+from matplotlib.colors import LinearSegmentedColormap, LogNorm, to_rgba
 
 from transformer_book.figures.style import PALETTE
+
+# The more, the less transparent: few pairs are near the ground, be it white or, by night, dark.
+DENSER = LinearSegmentedColormap.from_list("denser", [to_rgba(PALETTE[0], a) for a in (0.3, 1)])
 
 
 def pair_lengths(
@@ -35,7 +38,7 @@ def pair_lengths(
         _, ax = plt.subplots(figsize=(6.6, 5.6))
     edges = np.arange(most + 1) + 0.5
     seen = np.ma.masked_less(counts, 1)
-    mesh = ax.pcolormesh(edges, edges, seen, cmap="Blues", norm=LogNorm(1, max(2, counts.max())))
+    mesh = ax.pcolormesh(edges, edges, seen, cmap=DENSER, norm=LogNorm(1, max(2, counts.max())))
     ax.figure.colorbar(mesh, ax=ax, label="pairs")
     # Only what breaks both limits is dropped where a few words may pass.
     words = np.linspace(0.5, most + 0.5, 200)

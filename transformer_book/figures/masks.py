@@ -106,8 +106,9 @@ def attention_masks(
     """
     rows = (len(masks) + 2) // 2  # the legend takes one place
     figure, axes = plt.subplots(
-        rows, 2, figsize=(7.6, 4.0 * rows), squeeze=False, layout="constrained"
+        rows, 2, figsize=(7.6, 4.2 * rows), squeeze=False, layout="constrained"
     )
+    figure.set_layout_engine("constrained", h_pad=0.15, w_pad=0.1)  # slides show them one by one
     panels = list(axes.flat)
     for ax, (title, (mask, query_tokens, key_tokens)) in zip(panels, masks.items(), strict=False):
         mask_heatmap(mask, query_tokens, key_tokens, pad=pad, ax=ax, title=title)

@@ -115,12 +115,12 @@ def _draw_matrix(
         columns=matrix.columns,
         numbers=".2f" if matrix.is_weights else ".1f",
         size=17,
-        label_size=15,
+        label_size=17,
         gap=1.0,
         slant=45,
         square=False,  # the axes have the shape already
     )
-    ax.set_title(f"{matrix.name}\n{rows} × {columns}", fontsize=16)
+    ax.set_title(f"{matrix.name}\n{rows} × {columns}", fontsize=17)
     if matrix.n_heads > 1:
         _mark_heads(ax, matrix.n_heads, rows, columns // matrix.n_heads)
 
@@ -138,7 +138,7 @@ def _mark_heads(ax: Axes, n_heads: int, rows: int, width: int) -> None:
             color=colour,
             ha="center",
             va="top",
-            fontsize=15,
+            fontsize=17,
             fontweight="bold",
         )
         if h:

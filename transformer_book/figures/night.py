@@ -12,7 +12,8 @@ stays as it was. What a colour says has to stay true, so there are four rules:
   does a line in a figure with such a map: a number in a bright cell stays black.
 
 The site asks for it when it executes the chapters (`tools/site/execute.py`); in a notebook of your
-own, `%load_ext transformer_book.figures.night` keeps such a picture beside each figure too.
+own, `%load_ext transformer_book.figures.night` keeps such a picture beside each figure too, with
+the size of the figure's smallest letters.
 """
 
 from base64 import b64encode
@@ -114,9 +115,13 @@ def _recoloured(colours: Any) -> Any:
 class NightRenderer:
     """Draws on another renderer of matplotlib's, in the colours of the night."""
 
-    def __init__(self, renderer: Any, has_maps: bool) -> None:
-        """`has_maps`: whether something in the figure is coloured by a colour map."""
+    def __init__(self, renderer: Any, has_maps: bool, letters: set[float]) -> None:
+        """`has_maps`: whether something in the figure is coloured by a colour map.
+
+        The sizes of all letters that it draws, in points, go into `letters`.
+        """
         self.renderer, self.has_maps, self.mapped = renderer, has_maps, False
+        self.letters = letters
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.renderer, name)
@@ -158,6 +163,7 @@ class NightRenderer:
 
     def draw_text(self, gc: Any, *what: Any, mtext: Text | None = None, **more: Any) -> None:
         """A line of a text."""
+        self.letters.add(float(what[3].get_size_in_points()))
         # An annotation's own extent would have its arrow in it.
         below = Text.get_window_extent(mtext) if mtext is not None else None
         self.renderer.draw_text(self._by_night(gc, below), *what, mtext=mtext, **more)
@@ -196,11 +202,14 @@ class NightRenderer:
 class NightCanvas(FigureCanvasAgg):
     """A canvas on which a figure is drawn in the colours of the night."""
 
-    has_maps = False
+    def __init__(self, figure: Figure, has_maps: bool) -> None:
+        """`has_maps`: whether something in the figure is coloured by a colour map."""
+        self.has_maps, self.letters = has_maps, set[float]()
+        super().__init__(figure)
 
     def get_renderer(self) -> Any:
         """As matplotlib asks for it."""
-        return NightRenderer(super().get_renderer(), self.has_maps)
+        return NightRenderer(super().get_renderer(), self.has_maps, self.letters)
 
 
 def night_png(figure: Figure) -> bytes:
@@ -208,22 +217,26 @@ def night_png(figure: Figure) -> bytes:
 
     The figure must have been drawn before, since it is not laid out again, and have Axes.
     """
-    with _on_its_canvas(figure):
-        return print_figure(figure)
+    return night_png_and_letters(figure)[0]
+
+
+def night_png_and_letters(figure: Figure) -> tuple[bytes, float | None]:
+    """The same, and the size of the smallest letters in it, in points."""
+    with _on_its_canvas(figure) as canvas:
+        return print_figure(figure), min(canvas.letters, default=None)
 
 
 @contextmanager
-def _on_its_canvas(figure: Figure) -> Iterator[None]:
+def _on_its_canvas(figure: Figure) -> Iterator[NightCanvas]:
     """Another canvas for the figure, in which what maps have coloured says so."""
     canvas, layout = figure.canvas, figure.get_layout_engine()
     mapped = [(artist, artist.get_gid()) for artist in figure.findobj(_is_mapped)]
     try:
-        night = NightCanvas(figure)
-        night.has_maps = bool(mapped) or any(ax.images for ax in figure.axes)
+        night = NightCanvas(figure, bool(mapped) or any(ax.images for ax in figure.axes))
         figure.set_layout_engine("none")
         for artist, _ in mapped:
             artist.set_gid(MAPPED)
-        yield
+        yield night
     finally:
         for artist, gid in mapped:
             artist.set_gid(gid)
@@ -245,7 +258,8 @@ class DayAndNight(PNGFormatter):
         day = super().__call__(shown)
         if day is None or not isinstance(shown, Figure):
             return day
-        return day, {"night": b64encode(night_png(shown)).decode()}
+        night, letters = night_png_and_letters(shown)
+        return day, {"night": b64encode(night).decode(), "letters": letters}
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -1,8 +1,11 @@
 """A corpus by its lengths: the picture counts what it is given and draws the limits of `clean`."""
 
 import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
 
 from transformer_book.figures.lengths import pair_lengths
+from transformer_book.figures.night import GROUND, contrast
 
 LENGTHS = [[1, 2, 5], [10, 12, 3], [0, 4, 1], [31, 8, 2]]
 
@@ -22,3 +25,12 @@ def test_the_lines_are_the_limits() -> None:
     assert np.allclose([at[2], at[20]], [7, 30], atol=0.1)
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
     assert labels == ["ratio 1.5", "ratio 1.5, or 5 words"]
+
+
+@pytest.mark.parametrize("ground", ["white", GROUND])
+def test_more_pairs_stand_out_more_on_white_and_by_night(ground: str) -> None:
+    mesh = pair_lengths(LENGTHS, max_ratio=1.5, slack=5).collections[0]
+    colours = mesh.cmap(np.linspace(0, 1, 9))
+    alpha, below = colours[:, 3:], np.array(to_rgb(ground))
+    contrasts = contrast(alpha * colours[:, :3] + (1 - alpha) * below, below)
+    assert contrasts[0] > 1.2 and (np.diff(contrasts) > 0.05).all()

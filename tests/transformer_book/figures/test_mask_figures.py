@@ -1,5 +1,7 @@
 """Mask figures draw what the module's masks say, with the tokens as labels."""
 
+from pathlib import Path
+
 import matplotlib
 
 matplotlib.use("agg")
@@ -9,6 +11,7 @@ import numpy as np
 import torch
 from matplotlib.axes import Axes
 
+from tools.site.formats.decks import gaps
 from transformer.masks import padding_mask, target_mask
 
 from transformer_book.figures import masks as figures
@@ -37,17 +40,19 @@ def test_a_drawn_mask_is_the_modules_mask_and_padding_is_told_from_the_future() 
     assert ax.get_ylim() == (4, 0), "the first query must be the top row"
 
 
-def test_several_masks_share_one_legend() -> None:
-    row = padding_mask(torch.tensor([[4, 5, 0]]), 0)[0, 0]
-    keys = ["der", "Hund", "<pad>"]
-    square, cross = row.expand(3, -1), row.expand(4, -1)
-    figure = figures.attention_masks(
-        {"self": (square, keys, keys), "cross": (cross, QUERIES, keys)}
-    )
-    assert [ax.get_title() for ax in figure.axes[:2]] == ["self", "cross"]
+def test_several_masks_share_one_legend_and_slides_can_cut_between_them(tmp_path: Path) -> None:
+    row = padding_mask(torch.tensor([[4, 5, 6, 0]]), 0)[0, 0]
+    keys = ["der", "Hund", "schläft", "<pad>"]
+    panels = {name: (row.expand(4, -1), QUERIES, keys) for name in ("self", "cross", "other")}
+    figure = figures.attention_masks(panels)
+    assert [ax.get_title() for ax in figure.axes[:3]] == [*panels]
     legends = [ax.get_legend() for ax in figure.axes if ax.get_legend()]
     assert len(legends) == 1
     assert labels(legends[0].get_texts()) == list(figures.COLOURS)
+    figure.savefig(tmp_path / "masks.png", bbox_inches="tight")
+    for axis in (0, 1):  # the first gap near the middle, not that above "key"
+        cut = next(at for at in gaps(tmp_path / "masks.png", axis) if abs(at - 0.5) < 0.125)
+        assert abs(cut - 0.5) < 0.02
 
 
 def test_the_batch_is_drawn_token_by_token() -> None:

@@ -171,7 +171,8 @@ def test_the_figure_stays_as_it_was(draw) -> None:
 
 def test_jupyter_keeps_it_beside_the_figure_when_it_was_asked_to() -> None:
     figure = plt.figure()
-    figure.add_subplot()
+    figure.add_subplot().set_title("small", fontsize=7)
+    figure.text(0, 0, "hidden", fontsize=3, visible=False)
     plain, asked = DisplayFormatter(), DisplayFormatter()
     load_ipython_extension(SimpleNamespace(display_formatter=asked))
     for formatter in (plain, asked):
@@ -179,4 +180,5 @@ def test_jupyter_keeps_it_beside_the_figure_when_it_was_asked_to() -> None:
     (day, nothing), (same, more) = plain.format(figure), asked.format(figure)
     assert day == same and nothing == {}
     assert b64decode(more["image/png"]["night"]) == night_png(figure)
+    assert more["image/png"]["letters"] == 7
     assert asked.format("a word") == plain.format("a word")

@@ -109,6 +109,8 @@ def test_no_label_lies_on_another_or_beside_the_picture(show, length):
     plot = shown.widget.locator(".tfw-cache-plot").bounding_box()
     boxes = [one.bounding_box() for one in shown.widget.locator(".tfw-plot-label").all()]
     assert len(boxes) == 3
+    weights = shown.widget.get_by_text("weights 15").bounding_box()
+    assert weights["x"] >= 0 and weights["x"] + weights["width"] <= plot["x"]
     for above, below in itertools.pairwise(boxes):
         assert above["y"] + above["height"] <= below["y"]
     for box in boxes:
@@ -117,8 +119,26 @@ def test_no_label_lies_on_another_or_beside_the_picture(show, length):
         assert box["y"] + box["height"] <= plot["y"] + plot["height"]
 
 
-def test_nothing_below_jumps(show):
-    shown = show(CacheExplorer(), width=390)
+def test_the_dot_stands_on_the_line_whatever_the_page_says_of_boxes(show):
+    shown = show(CacheExplorer())
+    style = "html, *, ::before, ::after { box-sizing: %s }"
+    for sizing in ("border-box", "content-box"):
+        shown.page.add_style_tag(content=style % sizing)
+        middle, axis = shown.widget.locator(".tfw-plot-line").evaluate(
+            """(line) => {
+              const dot = getComputedStyle(line, "::after");
+              const [left, bottom, width] = [dot.left, dot.bottom, dot.width].map(parseFloat);
+              const size = dot.boxSizing === "border-box" ? width : width + 6;
+              return [left + size / 2 - line.clientWidth / 2, bottom + size / 2];
+            }"""
+        )
+        assert middle == pytest.approx(0, abs=0.1)
+        assert axis == pytest.approx(0.8 * 16, abs=0.1)
+
+
+@pytest.mark.parametrize("width", [800, 390])
+def test_nothing_below_jumps(show, width):
+    shown = show(CacheExplorer(), width=width)
     line, heights = shown.page.get_by_role("slider", name="length of the text"), set()
     for key in ("Home", "PageUp", "End"):
         line.press(key)

@@ -103,6 +103,22 @@ def test_the_keyboard_moves_every_control(show):
     assert says(shown)[3] == says(shown)[4] == pytest.approx(lowest, rel=0.001)
 
 
+@pytest.mark.parametrize(("width", "most"), [(800, 760), (390, 860)])
+def test_nothing_below_jumps(show, width, most):
+    shown, heights = show(LabelSmoothingExplorer(vocab_size=5, smoothing=0.4), width=width), set()
+    for name, value in (
+        ("p", 0.123),
+        ("vocab_size", 8),
+        ("smoothing", 0.1),
+        ("vocab_size", 37_000),
+        ("smoothing", 0.0),
+    ):
+        shown.set(name, value)
+        heights.add(round(shown.height()))
+    assert len(heights) == 1
+    assert heights.pop() < most
+
+
 def test_without_smoothing_the_loss_has_no_place_to_stop(show):
     widget = LabelSmoothingExplorer(smoothing=0.0)
     shown = show(widget)

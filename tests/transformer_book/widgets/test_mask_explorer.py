@@ -91,6 +91,7 @@ def test_the_keyboard_moves_every_control(show):
     shown.frame()
     assert shown.state("sentence") == 2
     # The longest sentence is cut: now the others decide how wide the batch is.
+    shown.page.get_by_text("The padded batch").click()
     source, target = (shown.page.get_by_label(f"{side} tokens") for side in ("source", "target"))
     assert (source.input_value(), target.input_value()) == ("7", "7")
     source.press("Home")
@@ -140,6 +141,7 @@ def test_the_end_of_the_sentence_is_dragged_over_the_mask(show, finger):
 
 def test_what_python_sets_is_shown(show):
     shown = show(MaskExplorer())
+    shown.page.get_by_text("The padded batch").click()
     shown.set("source", [["<b>a</b>"], ["c"]])
     shown.set("target", [["<s>", "x"], ["<s>"]])
     shown.set("source_lengths", [1, 1])
@@ -154,9 +156,33 @@ def test_what_python_sets_is_shown(show):
     shown.check()
 
 
+@pytest.mark.parametrize(("width", "most"), [(800, 660), (390, 960)])
+def test_choices_stand_with_the_mask_and_nothing_below_jumps(show, width, most):
+    shown, heights = show(MaskExplorer(sentence=2), width=width), set()
+    for name, value in (
+        ("kind", "cross"),
+        ("kind", "decoder self"),
+        ("show", "causal"),
+        ("show", "combined"),
+        ("target_lengths", [4, 2, 3]),  # the batch is narrower
+        ("sentence", 0),
+    ):
+        shown.set(name, value)
+        shown.widget.locator(".tfw-field").press("End")  # a read-out of each
+        heights.add(shown.height())
+    assert len(heights) == 1
+    assert heights.pop() < most
+    mask, choice = (
+        shown.widget.locator(one).bounding_box() for one in (".tfw-field", "fieldset >> nth=0")
+    )
+    beside = choice["x"] > mask["x"] + mask["width"]
+    assert beside == (width == 800)
+
+
 @pytest.mark.parametrize("sentence", [0, 2])
 def test_the_batches_are_shown_whole(show, look, sentence):
     shown = show(MaskExplorer(sentence=sentence), **look)
+    shown.page.get_by_text("The padded batch").click()
     hidden = shown.widget.locator(".tfw-maskexplorer-batch").evaluate_all(
         "tables => tables.map(({ offsetWidth, parentElement: box }) =>"
         " offsetWidth - box.clientWidth)"

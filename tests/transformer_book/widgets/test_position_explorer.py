@@ -39,6 +39,21 @@ def test_each_view_has_its_readouts(show):
             assert not expected or readout.inner_text()
 
 
+@pytest.mark.parametrize("width", [800, 390])
+def test_each_view_asks_its_own_question_in_one_height(show, width):
+    shown, heights, questions = show(PositionExplorer(), width=width), set(), set()
+    for view in VIEWS:
+        shown.set("view", view)
+        questions.add(shown.widget.locator(".tfw-question").inner_text())
+        for position, offset, length in ((5, 3, 100), (90, -64, 100), (5, -64, 128)):
+            for name, value in (("length", length), ("position", position), ("offset", offset)):
+                shown.set(name, value)
+            heights.add(shown.height())
+    assert len(questions) == len(VIEWS)
+    assert len(heights) == 1
+    assert heights.pop() < 850
+
+
 @pytest.mark.parametrize(("d_model", "length"), [(20, 100), (6, 13), (128, 128)])
 def test_curves_and_tables_say_the_modules_codes(show, d_model, length):
     table = sinusoidal_positions(length, d_model)

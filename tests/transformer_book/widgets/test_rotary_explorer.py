@@ -96,3 +96,10 @@ def test_the_twin_has_a_clock_with_two_hands_for_each_pair():
     x, y = figure.axes[1].lines[0].get_data()
     assert (x[1], y[1]) == pytest.approx((math.cos(2.0), math.sin(2.0)))
     assert "query at 0, key at 0" in figure.get_suptitle()
+
+
+def test_on_a_phone_the_numbers_of_all_clocks_stand_on_one_line(show):
+    shown = show(RotaryExplorer(), width=390)
+    tops = {one.bounding_box()["y"] for one in shown.widget.locator(".tfw-rotary-clock b").all()}
+    assert len(tops) == 1
+    shown.check()

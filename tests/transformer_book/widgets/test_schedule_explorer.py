@@ -77,6 +77,28 @@ def test_the_keyboard_moves_the_handle_the_slider_and_the_cursor(show):
         assert rates_shown(shown.readout()) == expected(step, (256, 12_000, 4))
 
 
+def test_only_the_peak_looks_as_if_it_could_be_held(show):
+    shown = show(ScheduleExplorer())
+    assert shown.widget.locator(".tfw-grip-dot").count() == 1
+    assert shown.widget.locator(".tfw-rule-foot").count() == 1
+
+
+def test_nothing_below_jumps_on_a_phone(show):
+    shown, heights = show(ScheduleExplorer(), width=390), set()
+    for name, value in (
+        ("warmup", 16_000),
+        ("factor", 1.41),
+        ("step", 14_000),
+        ("d_model", 2048),
+        ("warmup", 4000),
+        ("factor", 2.0),
+    ):
+        shown.set(name, value)
+        heights.add(shown.height())
+    assert shown.readout().endswith("Its peak is the paper's.")
+    assert len(heights) == 1
+
+
 @pytest.mark.parametrize("finger", [False, True], ids=["mouse", "finger"])
 def test_the_peak_is_dragged_along_its_curve_and_up_and_down(show, finger):
     """All warm-ups end on one falling curve: the handle never leaves it, whatever the hand does."""
@@ -164,7 +186,7 @@ def test_curves_are_kept_and_dropped(show):
     assert shown.state("kept") == [[512, 4000, 1]]
     assert rates_shown(shown.readout()) == expected(4000, (2048, 4000, 1))
     assert kept_rates(shown) == expected(4000, (512, 4000, 1))
-    shown.page.get_by_role("button", name="Drop the kept ones").click()
+    shown.page.get_by_role("button", name="Drop kept ones").click()
     shown.frame()
     assert shown.state("kept") == []
 

@@ -12,6 +12,8 @@
 - Pictures are loaded when they come near the window, and have their place before they have come.
   One so wide that a phone would make its letters too small to read keeps a least width, in a box
   that scrolls.
+- What a cell prints is prose, which is broken where a line ends, or rows, in which something stands
+  below something: a box that scrolls keeps them whole.
 
 `template_bridge` in _config.yml names the class: Sphinx makes its pages with it.
 """
@@ -65,10 +67,18 @@ IMAGE = re.compile(r'<img (?!(?:[^>"]|"[^"]*")*\bloading=)((?:[^>"]|"[^"]*")*>)'
 PICTURE = re.compile(r'\bsrc="[^"]*\b_images/([^"/]+\.png)"')
 MODE = re.compile(r'\bclass="[^"]*\bonly-(light|dark)\b')
 
-# Nearly all figures' smallest letters are of 12 points, and they are saved with 160 pixels an inch.
-LETTER = 12 / 72 * 160  # pixels of the file
+PRINTED = re.compile(
+    r'<div class="(output (?:stream|text_plain)[^"]*"><div class="highlight"><pre>)(.*?)(?=</pre>)',
+    re.DOTALL,
+)
+ALIGNED = re.compile(r"[^\s>] {2,}\S")
+
+# How many points a figure's smallest letters have, as tools/site/extensions/night.py says it.
+LETTERS = re.compile(r"\bletters-([\d.]+) ?")
+USUAL = 12.0  # points, of a picture of which nobody says it
+DOTS = 160 / 72  # pixels of the file in a point: figures are saved with 160 an inch
 PHONE = 328  # CSS pixels: the column of a phone that is 360 wide
-LEAST_LETTER, SCROLLED_LETTER = 7.0, 8.5  # CSS pixels; whoever has to scroll can read with ease
+LEAST_LETTER, SCROLLED_LETTER = 8.5, 11.0  # CSS pixels; whoever has to scroll can read with ease
 
 
 class Pages(BuiltinTemplateLoader):
@@ -107,21 +117,28 @@ def finished(page: str, name: str, pictures: dict[str, Path]) -> str:
         page = edited("template_edits.SKIP", SKIP, link, page, name)
 
     def waiting(match: re.Match[str]) -> str:
-        picture = PICTURE.search(match[1])
+        rest = LETTERS.sub("", match[1])
+        picture = PICTURE.search(rest)
         size = ""
-        if picture and not re.search(r"\bwidth=", match[1]):
+        if picture and not re.search(r"\bwidth=", rest):
             if picture[1] not in pictures:
                 raise ExtensionError(f"{name}: the page shows {picture[1]}, which Sphinx lacks")
             width, height = size_of(pictures[picture[1]])
             size = f' width="{width}" height="{height}"'
-            if LETTER * PHONE / width < LEAST_LETTER:
-                least = f"--least: {width * SCROLLED_LETTER / LETTER:.0f}px"
-                image = f'<img loading="lazy"{size} style="{least}" {match[1]}'
-                mode = f" only-{found[1]}" if (found := MODE.search(match[1])) else ""
+            points = float(found[1]) if (found := LETTERS.search(match[1])) else USUAL
+            if points * DOTS * PHONE / width < LEAST_LETTER:
+                least = f"--least: {width * SCROLLED_LETTER / points / DOTS:.0f}px"
+                image = f'<img loading="lazy"{size} style="{least}" {rest}'
+                mode = f" only-{found[1]}" if (found := MODE.search(rest)) else ""
                 return f'<span class="wide-picture{mode}">{image}</span>'
-        return f'<img loading="lazy"{size} {match[1]}'
+        return f'<img loading="lazy"{size} {rest}'
 
-    return IMAGE.sub(waiting, page)
+    def printed(match: re.Match[str]) -> str:
+        lines = match[2].strip().splitlines()
+        rows = "rows " if len(lines) > 1 and any(map(ALIGNED.search, lines)) else ""
+        return f'<div class="{rows}{match[1]}{match[2]}'
+
+    return PRINTED.sub(printed, IMAGE.sub(waiting, page))
 
 
 def size_of(picture: Path) -> tuple[int, int]:

@@ -157,7 +157,8 @@ def entry(env: BuildEnvironment, builder: Builder, page: str, picture: Picture) 
             image.attributes.pop(size, None)
         image["alt"] = picture.alt
         # A link for each, which is shown when its picture is: Sphinx has no link with two.
-        where = {"refuri": address, "internal": True, "classes": [*image["classes"]]}
+        mode = [name for name in image["classes"] if name.startswith("only-")]
+        where = {"refuri": address, "internal": True, "classes": mode}
         shown.append(nodes.reference("", "", image, **where))
     caption = nodes.paragraph("", picture.alt, classes=["gallery-caption"])
     links = nodes.paragraph(classes=["gallery-links"])

@@ -3,7 +3,9 @@
 `transformer_book/figures/night.py` has drawn it when the chapter was executed, and it lies in the
 cache of the chapters' outputs, in the metadata of the picture. Here it becomes a file and a second
 image with the same words, before Sphinx collects the page's images. The theme shows those of the
-class `only-light` or those of `only-dark`; what is not shown, a browser does not fetch.
+class `only-light` or those of `only-dark`; what is not shown, a browser does not fetch. Both have a
+class with the points of the figure's smallest letters (`letters-12`), for
+`tools/site/after/template_edits.py`.
 """
 
 from base64 import b64decode
@@ -20,6 +22,7 @@ from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
 PNG = "image/png"
+USUAL = 12  # points of a figure's smallest letters
 
 
 class AddNight(SphinxTransform):
@@ -39,16 +42,20 @@ class AddNight(SphinxTransform):
                 add_night(self.document, dict(night_pictures(executed)), folder)
 
 
-def night_pictures(notebook: nbformat.NotebookNode) -> Iterator[tuple[str, bytes]]:
-    """The night's picture of each figure in an executed notebook, by the name of the day's file."""
+def night_pictures(notebook: nbformat.NotebookNode) -> Iterator[tuple[str, tuple[bytes, str]]]:
+    """Of each figure in a notebook, by the name of its file: the night's picture, and a class."""
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
-            if night := output.get("metadata", {}).get(PNG, {}).get("night"):
+            known = output.get("metadata", {}).get(PNG, {})
+            if night := known.get("night"):
                 day = b64decode(output["data"][PNG])
-                yield f"{sha256(day).hexdigest()}.png", b64decode(night)
+                letters = f"letters-{known.get('letters') or USUAL:g}"
+                yield f"{sha256(day).hexdigest()}.png", (b64decode(night), letters)
 
 
-def add_night(document: nodes.document, pictures: dict[str, bytes], folder: Path) -> None:
+def add_night(
+    document: nodes.document, pictures: dict[str, tuple[bytes, str]], folder: Path
+) -> None:
     """Adds a second image to each that has one, and writes its file.
 
     The file has the day's name, which a compressed page then holds once, and a hash of its own.
@@ -56,9 +63,11 @@ def add_night(document: nodes.document, pictures: dict[str, bytes], folder: Path
     for day in list(document.findall(nodes.image)):
         path, _, name = day["uri"].rpartition("/")
         if name in pictures and "only-light" not in day["classes"]:
-            own = sha256(pictures[name]).hexdigest()[:8]
+            content, letters = pictures[name]
+            own = sha256(content).hexdigest()[:8]
             file = f"{name.removesuffix('.png')}-{own}.png"
-            (folder / file).write_bytes(pictures[name])
+            (folder / file).write_bytes(content)
+            day["classes"].append(letters)
             night = day.deepcopy()
             night["uri"] = f"{path}/{file}"
             day["classes"].append("only-light")

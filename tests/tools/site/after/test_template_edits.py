@@ -9,7 +9,15 @@ import pytest
 from sphinx.errors import ExtensionError
 
 from tools.site.after.edits import edited
-from tools.site.after.template_edits import LETTER, PHONE, SCROLLED_LETTER, finished, size_of
+from tools.site.after.template_edits import (
+    DOTS,
+    LEAST_LETTER,
+    PHONE,
+    SCROLLED_LETTER,
+    USUAL,
+    finished,
+    size_of,
+)
 
 from transformer_book.figures import use_style
 
@@ -108,24 +116,42 @@ def test_a_picture_waits_and_has_its_place_before_it_comes(picture: Path) -> Non
 def test_the_figures_resolution_and_smallest_letters_are_those_of_the_books_style() -> None:
     with mpl.rc_context():
         use_style()
-        smallest = min(mpl.rcParams[f"{axis}tick.labelsize"] for axis in "xy")
-        assert smallest / 72 * mpl.rcParams["savefig.dpi"] == LETTER
+        assert min(mpl.rcParams[f"{axis}tick.labelsize"] for axis in "xy") == USUAL
+        assert mpl.rcParams["savefig.dpi"] / 72 == DOTS
 
 
-@pytest.mark.parametrize("width", [640, 1249, 1250, 3532])
+@pytest.mark.parametrize(
+    ("width", "points"),
+    [(640, None), (1029, None), (1030, None), (3532, None), (1029, 11), (3532, 20.8), (1700, 20.0)],
+)
 def test_a_picture_too_wide_for_a_phone_keeps_its_letters_legible(
-    tmp_path: Path, width: int
+    tmp_path: Path, width: int, points: float | None
 ) -> None:
     path = tmp_path / "drawn.png"
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, b"IHDR", width, 48))
-    content = '<img alt="" src="../../_images/drawn.png" />'
+    known = f' class="letters-{points} a"' if points else ""
+    content = f'<img{known} alt="" src="../../_images/drawn.png" />'
     page = finished(PAGE.format(content=content), "chapter", {"drawn.png": path})
     box = re.search(r'<span class="wide-picture"><img [^>]*--least: (\d+)px[^>]*/></span>', page)
-    if width < 1250:
-        assert not box and LETTER * PHONE / width > 7
-    else:
-        assert box and int(box[1]) > PHONE
-        assert LETTER * int(box[1]) / width == pytest.approx(SCROLLED_LETTER, abs=0.02)
+    letter = (points or USUAL) * DOTS
+    assert bool(box) == (letter * PHONE / width < LEAST_LETTER)
+    if box:
+        assert int(box[1]) > PHONE
+        assert letter * int(box[1]) / width == pytest.approx(SCROLLED_LETTER, abs=0.02)
+    assert "letters-" not in page
+
+
+PROSE, ROWS = "A  sentence in one line.", "base   27.3\n big  28.4"
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [(ROWS, True), (PROSE, False), ("first line\n  second line", False), (f"one\n{PROSE}", True)],
+)
+def test_rows_that_a_cell_prints_are_told_from_prose(text: str, rows: bool) -> None:
+    inner = f'output stream x"><div class="highlight"><pre><span></span>{text}\n</pre>'
+    page = finished(PAGE.format(content=f'<div class="{inner}</div></div>'), "chapter", {})
+    assert (f'<div class="rows {inner}' in page, f'<div class="{inner}' in page) == (rows, not rows)
 
 
 def test_the_box_of_a_wide_picture_is_shown_in_the_pictures_mode(tmp_path: Path) -> None:

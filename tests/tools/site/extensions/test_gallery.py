@@ -128,7 +128,8 @@ def test_links_lead_to_the_place_and_to_the_file(app: SimpleNamespace) -> None:
 
 def test_a_figure_with_a_twin_for_dark_pages_is_one_entry_with_both(app: SimpleNamespace) -> None:
     (kind,) = (k for k in app.pages["book/masks"].findall(nodes.container) if "mime_type" in k)
-    kind += nodes.image(uri="_build/night.png", alt="triangle", width="9", classes=["only-dark"])
+    kind += nodes.image(uri="_build/night.png", alt="triangle", width="9", classes=["letters-9"])
+    kind[-1]["classes"].append("only-dark")
     document = app.pages["book/figures"]
     put(app, document, "book/figures", GalleryNode, fill)
     links = list(document.findall(nodes.reference))

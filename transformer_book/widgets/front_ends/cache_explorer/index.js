@@ -10,7 +10,7 @@ import { cacheOf, stops } from "./maths.js";
 
 // Powers of two, in GiB: the ends of the upright axis, and what is written at it.
 const [LOW, HIGH] = [-9, 7];
-const MARKS = [-8, -4, 0, 4];
+const MARKS = [-8, -4, 0];
 
 /** @param {number} gib */
 const size = (gib) => (gib < 1 ? `${fixed(1024 * gib, 0)}\u00a0MiB` : `${fixed(gib, 1)}\u00a0GiB`);
@@ -53,8 +53,8 @@ function render({ model, el }) {
       size(2 ** power).replace(".0", ""))),
     ...tokens.map((length) => html("span",
       { class: "tfw-plot-x", style: `left: ${100 * shareOf(length)}%` }, grouped(length))),
-    html("span", { class: "tfw-cache-name", style: `bottom: ${height(weights)}%` },
-      `the model's weights, ${size(weights)}`),
+    html("span", { class: "tfw-cache-y tfw-cache-name", style: `bottom: ${height(weights)}%` },
+      `weights ${size(weights).replace(".0", "")}`),
     line.element);
   const readout = html("p", { class: "tfw-readout", role: "status" });
 

@@ -48,12 +48,12 @@ export function ticks(low, high, n = 5) {
 
 /**
  * A chart. `show` draws other curves in place.
- * @param {{label: string, xTitle: string, yTitle: string,
- *   say: (place: number) => string,
+ * @param {{label: string, xTitle: string, yTitle: string, say: (place: number) => string, hasHandle?: boolean,
  *   onPoint?: (place: number) => void, onDraw?: (scale: Scale) => void,
  *   tickX?: (value: number) => string, tickY?: (value: number) => string}} options `say`: the
  *   read-out at a place of x, in words; `onDraw`: for what a widget puts into `over`, above the
- *   curves; `tickX` and `tickY`: what stands at a place of the axes
+ *   curves; `hasHandle`: it puts one there, so that the cursor must not look like one; `tickX` and
+ *   `tickY`: what stands at a place of the axes
  */
 export function chart(options) {
   const clip = fresh("clip");
@@ -104,8 +104,11 @@ export function chart(options) {
       return [svg("circle", { cx: x, cy: toY(value), r: 4.5, fill: SERIES[i % SERIES.length] })];
     }));
     // Where the cursor sets something, it looks like what is dragged elsewhere.
-    if (options.onPoint) {
-      dots.append(svg("circle", { class: "tfw-grip-dot", cx: x, cy: HEIGHT - MARGIN.bottom, r: 8 }));
+    const foot = HEIGHT - MARGIN.bottom;
+    if (options.hasHandle) {
+      dots.append(svg("path", { class: "tfw-rule-foot", d: `M${x} ${foot}l6 8h-12z` }));
+    } else if (options.onPoint) {
+      dots.append(svg("circle", { class: "tfw-grip-dot", cx: x, cy: foot, r: 8 }));
     }
     readout.textContent = options.say(place);
   }

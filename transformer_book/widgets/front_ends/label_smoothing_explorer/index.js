@@ -103,8 +103,8 @@ function render({ model, el }) {
     drawBars();
     lowest.allow(best < 1);
     note.textContent = best < 1
-      ? "The lowest loss lies at p = 1 − ε + ε/V, where the model gives just what the target " +
-        `asks for. Its value, ${short(least)} nats, is the target's entropy: no model gets below it.`
+      ? "At the minimum, p = 1 − ε + ε/V, the model gives just what the target asks for; its value " +
+        "is the target's entropy."
       : "Without smoothing the loss falls towards 0 as p nears 1, and never asks the model to stop.";
   }
 
@@ -114,7 +114,7 @@ function render({ model, el }) {
       "Drag p: how certain may the model be before the loss rises again?"),
     html("div", { class: "tfw-controls tfw-two" }, ...[...controls, lowest].map(({ element }) => element)),
     html("p", { class: "tfw-heading" },
-      "Bars: what the target asks for. Lines: what the model gives."),
+      "Bars: the target. Lines: the model."),
     bars, picture.element, note));
   draw();
   return () => {

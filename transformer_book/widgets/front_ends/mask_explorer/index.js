@@ -15,7 +15,6 @@ import { cutAndPadded, hiddenBy } from "./maths.js";
 const [LATER, MAY] = TWO_COLOURS;
 /** @type {import("../kit/colours.js").Colour} */
 const PADDING = [245, 216, 164];
-const WIDE = 640; // pixels, from which the batch stands beside the mask
 
 /** The shown sentence's place in the batch. @param {Model} model */
 function placeOf(model) {
@@ -101,7 +100,7 @@ function inWords({ kind, show }, queries, keys, words, query, key, pad) {
   const order = query === key ? "its own position" : "it comes earlier";
   const why = [causal ? order : "", causal && show === "causal" ? "" : "no padding"];
   const idle = queries[query] === pad
-    ? " Masks hide keys, not queries: padding does look, but what it computes is not used." : "";
+    ? " Masks hide keys, not queries: what padding computes is not used." : "";
   return `${who} may look at ${whom}: ${why.filter(Boolean).join(", and ")}.${idle}`;
 }
 
@@ -125,7 +124,6 @@ function render({ model, el }) {
     batchTable("Source batch, read by the encoder"),
     batchTable("Target batch, read by the decoder"),
   ];
-  const heading = html("p", { class: "tfw-heading" });
   const count = html("p", { class: "tfw-maskexplorer-count" });
   const grid = heatmap({ label: "Mask", rowTitle: "query", columnTitle: "key" });
 
@@ -181,10 +179,11 @@ function render({ model, el }) {
       say: (q, k) => inWords(mask, queries, keys, words, q, k, pad),
     });
     columns = keys.length;
+    const most = Math.max(...sides.flatMap((side) => model.get(side)).map(({ length }) => length));
+    grid.element.style.setProperty("--tfw-most", String(most));
     end.element.style.left = `${(100 * words) / columns}%`;
     end.show(words, 1, model.get(to)[place].length, `${words} ${words === 1 ? "token" : "tokens"}`);
     const title = `${name}${decoder ? `, ${mask.show} mask` : ", padding mask"}`;
-    heading.textContent = `Sentence ${place}: ${title}`;
     grid.field.setAttribute("aria-label", `Mask of the ${title}: ${queries.length} queries in `
       + `rows, ${keys.length} keys in columns. Arrow keys move over the cells.`);
     const flat = cells.flat();
@@ -203,16 +202,16 @@ function render({ model, el }) {
   el.append(html("div", { class: "tfw tfw-maskexplorer" },
     html("p", { class: "tfw-question" },
       "Drag the end of the sentence. Which cells does it hide that were open before?"),
+    html("ul", { class: "tfw-key" }, swatch(MAY, "may attend"), swatch(PADDING, "hidden: padding"),
+      swatch(LATER, "hidden: a later token")),
     html("div", { class: "tfw-maskexplorer-sides" },
-      html("div", {}, heading,
-        html("ul", { class: "tfw-key" }, swatch(MAY, "may attend"), swatch(PADDING, "hidden: padding"),
-          swatch(LATER, "hidden: a later token")),
-        grid.element, count),
-      html("details", { class: "tfw-more", open: el.clientWidth > WIDE },
-        html("summary", {}, "The batch, padded to its longest sentence"),
-        html("div", { class: "tfw-controls" }, ...lengths.map((l) => l.element)),
-        ...batches.map((batch) => batch.element))),
-    html("div", { class: "tfw-controls" }, kind.element, mode.element, sentence.element)));
+      grid.element,
+      html("div", { class: "tfw-maskexplorer-words" }, grid.readout, count),
+      html("div", { class: "tfw-controls" }, kind.element, mode.element, sentence.element)),
+    html("details", { class: "tfw-more" },
+      html("summary", {}, "The padded batch"),
+      html("div", { class: "tfw-controls" }, ...lengths.map((l) => l.element)),
+      html("div", { class: "tfw-maskexplorer-batches" }, ...batches.map((batch) => batch.element)))));
   draw();
   return () => {
     stop();

@@ -25,7 +25,7 @@ export function curvesView(onPoint) {
     now = next;
     const { table, dimensions, position } = next;
     picture.show({ x: table.map((_, pos) => pos), y: [-1.05, 1.05],
-      series: dimensions.map((i) => ({ name: `dimension ${i} (${waveOf(i)})`,
+      series: dimensions.map((i) => ({ name: `dim. ${i} (${waveOf(i)})`,
         values: table.map((code) => code[i]) })) }, position);
   }
 

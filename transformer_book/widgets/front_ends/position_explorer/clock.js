@@ -51,7 +51,7 @@ export function rotationView() {
     svg("text", { x: 0, y: 134 }, "cos →"),
     svg("text", { transform: "translate(-134 0) rotate(-90)" }, "sin →"));
   const hands = svg("g", {});
-  const clock = svg("svg", { class: "tfw-posexp-clock", viewBox: "-145 -130 290 275", role: "img" },
+  const clock = svg("svg", { class: "tfw-posexp-clock", viewBox: "-145 -128 290 270", role: "img" },
     face, hands);
   const readout = html("p", { class: "tfw-readout", role: "status" });
   const numbers = html("table", { class: "tfw-table tfw-posexp-proof" });

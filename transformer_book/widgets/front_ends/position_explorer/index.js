@@ -12,20 +12,23 @@ import { codeOf, frequenciesOf } from "./maths.js";
 import { bitsView, tableView } from "./tables.js";
 
 const TRAITS = ["view", "d_model", "length", "dimensions", "position", "offset", "pair"];
-/** @type {Object<string, {title: string, needs: string[], words: string}>} */
+/** @type {Object<string, {title: string, needs: string[], question: string, words: string}>} */
 const VIEWS = {
   curves: { title: "curves", needs: ["d_model", "length", "dimensions", "position"],
-    words: "Each dimension is a wave over the positions; an even one and the next share a frequency." },
+    question: "Which waves share a frequency, and what sets them apart?",
+    words: "Each curve is one dimension of the code, over the positions." },
   table: { title: "table", needs: ["d_model", "length", "position"],
-    words: "A row is the code of a position. From left to right the columns change ever more slowly." },
+    question: "Which columns hardly change from the first position to the last?",
+    words: "A row is the code of a position, a column is one dimension." },
   binary: { title: "beside bits", needs: ["d_model", "length", "position"],
-    words: "The first positions as binary numbers, fastest bit first, and as sinusoids: bits jump, "
-      + "waves glide." },
+    question: "From 15 to 16: how many bits flip, and which wave jumps?",
+    words: "The first positions, as binary numbers and as waves, the fastest first." },
   similarity: { title: "similarity", needs: ["d_model", "length", "position", "offset"],
+    question: "Move the position from end to end: what becomes of the curve?",
     words: "The dot product of two codes that are k positions apart." },
   rotation: { title: "rotation", needs: ["d_model", "length", "position", "offset", "pair"],
-    words: "A sine and its cosine are a hand on a circle. An offset k turns it by the same angle "
-      + "wherever it stands." },
+    question: "Which offset k brings the hand back to where it started?",
+    words: "A sine and its cosine make a hand, and an offset k turns it." },
 };
 
 /** @param {{model: import("../kit/model.js").Model, el: HTMLElement}} host */
@@ -37,7 +40,7 @@ function render({ model, el }) {
   let table = [];
 
   /** @typedef {import("./maths.js").Positions} Positions */
-  /** @type {Object<string, {element: HTMLElement, show: (now: Positions) => void, stop: () => void}>} */
+  /** @type {Object<string, {element: HTMLElement, show: (now: Positions) => string | void, stop: () => void}>} */
   const views = {
     curves: curvesView(toPosition),
     table: tableView(toPosition),
@@ -57,7 +60,8 @@ function render({ model, el }) {
   };
   /** @type {Object<string, {element: HTMLElement, stop: () => void}>} */
   const controls = { ...sliders, dimensions: dimensionsField(model, mostDimensions) };
-  const words = html("p", {});
+  const question = html("p", { class: "tfw-question" });
+  const words = html("p", { class: "tfw-posexp-words" });
 
   /** What a smaller length or width takes with it; in Python the same happens. */
   function stayInside() {
@@ -80,19 +84,20 @@ function render({ model, el }) {
     }
     sliders.position.range(0, length - 1);
     sliders.pair.range(0, d / 2 - 1);
-    words.textContent = VIEWS[name].words;
-    views[name].show({ d_model: d, dimensions: get("dimensions"), position: get("position"),
-      offset: get("offset"), pair: get("pair"), table });
+    question.textContent = VIEWS[name].question;
+    const remark = views[name].show({ d_model: d, dimensions: get("dimensions"),
+      position: get("position"), offset: get("offset"), pair: get("pair"), table });
+    words.textContent = remark || VIEWS[name].words;
   }
 
   const stopInside = watch(model, ["length", "d_model"], stayInside);
   const stop = watch(model, TRAITS, oncePerFrame(draw));
   el.append(html("div", { class: "tfw tfw-posexp" },
-    html("p", { class: "tfw-question" },
-      "Move the position: what changes, and what stays?"),
+    question,
     view.element,
     html("div", { class: "tfw-controls tfw-two" }, ...Object.values(controls).map(({ element }) => element)),
-    words, ...Object.values(views).map(({ element }) => element)));
+    words,
+    html("div", { class: "tfw-posexp-view" }, ...Object.values(views).map(({ element }) => element))));
   draw();
   return () => {
     stop();

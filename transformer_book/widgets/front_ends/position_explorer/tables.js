@@ -85,8 +85,7 @@ export function tableView(onPoint) {
 export function bitsView(most, onPoint) {
   const bits = cells("Binary numbers", "bit", onPoint);
   const waves = cells("Sinusoids", "dimension", onPoint);
-  const beyond = html("p", { hidden: true });
-  const element = html("div", { class: "tfw-posexp-binary" }, beyond,
+  const element = html("div", { class: "tfw-posexp-binary" },
     html("div", { class: "tfw-side-by-side" },
       html("div", {}, legend({ low: "0", high: "1" }), bits.element),
       html("div", {}, waveLegend(), waves.element)));
@@ -96,8 +95,6 @@ export function bitsView(most, onPoint) {
     const rows = Math.min(table.length, most);
     const count = (rows - 1).toString(2).length;
     const row = Math.min(position, rows - 1);
-    beyond.hidden = row === position;
-    beyond.textContent = `Position ${position} is not among them; the cursor stands at ${row}.`;
     bits.show(table, () => ({
       rows: labels(rows),
       columns: labels(count),
@@ -105,6 +102,7 @@ export function bitsView(most, onPoint) {
       say: (r, c) => sayBit(r, c, count),
     }), row);
     waves.show(table, () => waveMatrix(table, rows), row);
+    return row === position ? "" : `Position ${position} is not among them; the cursor stands at ${row}.`;
   }
 
   return { element, show, stop: () => {} };

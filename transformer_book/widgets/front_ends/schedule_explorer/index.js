@@ -53,6 +53,7 @@ function render({ model, el }) {
     label: "Learning rate over steps",
     xTitle: "step",
     yTitle: "learning rate",
+    hasHandle: true,
     say: (place) => {
       const curve = moving();
       const met = meetsPaper(curve) && curve[0] !== PAPER[0] ? " Its peak is the paper's." : "";
@@ -132,7 +133,7 @@ function render({ model, el }) {
   const width = slider(model, "d_model", { label: "width d_model", values: WIDTHS });
   const keep = button("Keep this curve", () =>
     assign(model, "kept", [moving(), ...model.get("kept")]));
-  const clear = button("Drop the kept ones", () => assign(model, "kept", []));
+  const clear = button("Drop kept ones", () => assign(model, "kept", []));
 
   const motion = glide(([dModel, rise, times, high]) => {
     drawn = [dModel, rise, times];
@@ -146,7 +147,7 @@ function render({ model, el }) {
     const place = steps.findIndex((step) => step >= model.get("step"));
     const at = place < 0 ? steps.length - 1 : place;
     const series = curves().map((curve, i) => ({
-      name: i ? `${named(curve)}: ${short(noamRate(steps[at], ...curve), 3)}` : named(curve),
+      name: i ? `${named(curve)}: ${short(noamRate(steps[at], ...curve), 3)}` : "the curve you drag",
       values: steps.map((step) => noamRate(step, ...(i ? curve : drawn))),
       strong: i === 0,
     }));
@@ -165,7 +166,7 @@ function render({ model, el }) {
 
   const redraw = oncePerFrame(draw);
   const stop = watch(model, ["d_model", "warmup", "factor", "kept", "steps", "step"], redraw);
-  el.append(html("div", { class: "tfw" },
+  el.append(html("div", { class: "tfw tfw-rate" },
     html("p", { class: "tfw-question" },
       "Drag the peak. What does the warm-up change, and what do width and factor?"),
     picture.element,

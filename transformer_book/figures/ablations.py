@@ -60,7 +60,7 @@ def effects(
                 color=PALETTE[1],
                 markersize=9,
                 zorder=3,
-                label="the paper, one training each",
+                label="the paper, one number each",
             )
         _with_intervals(ax, [means[i] for i in order], [widths[i] for i in order])
     ends = [m + sign * h for m, h in zip(means, widths, strict=True) for sign in (-1, 1)]

@@ -74,7 +74,7 @@ def found_heads(
     label: str = "weight on the linked word",
     ax: Axes | None = None,
 ) -> Axes:
-    """A line for each kind of link: the head that was found, with its interval, and company.
+    """A line for each kind of link: the head that was found, its mean and interval, and company.
 
     Args:
         found: kind of link -> mean and ends of the interval.
@@ -84,7 +84,7 @@ def found_heads(
         ValueError: a comparison has not a number for each kind.
     """
     if ax is None:
-        _, ax = plt.subplots(figsize=(8.5, 1.5 + 0.62 * len(found)))
+        _, ax = plt.subplots(figsize=(7.0, 1.3 + 0.66 * len(found)))
     rows = np.arange(len(found))
     means, lows, highs = np.array(list(found.values()), dtype=float).T
     for number, (name, values) in enumerate(comparisons.items()):
@@ -98,11 +98,13 @@ def found_heads(
         xerr=errors,
         fmt="o",
         color=PALETTE[0],
-        ms=11,
+        ms=7,
         capsize=5,
         elinewidth=2.5,
         label="trained, best head",
     )
+    for row, mean in enumerate(means):
+        ax.text(mean, row - 0.18, f"{mean:.2f}", color=PALETTE[0], ha="center", va="bottom")
     ax.set_yticks(rows, list(found))
     ax.set(xlim=(0, 1.02), ylim=(len(found) - 0.5, -0.5), xlabel=label)
     ax.grid(axis="x", alpha=0.4)

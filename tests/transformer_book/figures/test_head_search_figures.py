@@ -56,5 +56,7 @@ def test_found_heads_stand_at_their_means_with_their_intervals() -> None:
     segments = bars[2][0].get_segments()
     np.testing.assert_allclose([s[:, 0] for s in segments], [[0.3, 0.5], [0.5, 0.9]])
     assert [label.get_text() for label in ax.get_yticklabels()] == ["verb", "pronoun"]
+    beside = {text.get_text(): text.get_position()[0] for text in ax.texts}
+    assert beside == {"0.40": pytest.approx(0.4), "0.60": pytest.approx(0.6)}
     with pytest.raises(ValueError, match="even has 1 numbers for 2"):
         found_heads({"verb": (0.4, 0.3, 0.5), "pronoun": (0.6, 0.5, 0.9)}, {"even": [0.1]})

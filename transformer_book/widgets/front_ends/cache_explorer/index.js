@@ -79,7 +79,8 @@ function render({ model, el }) {
   el.append(html("div", { class: "tfw tfw-cache" },
     html("p", { class: "tfw-question" },
       "Drag the line. From which length on does the cache of one text need more memory than the model's weights?"),
-    plot, html("p", { class: "tfw-cache-title" }, "tokens of the text"), readout));
+    html("div", { class: "tfw-together" }, plot, html("p", { class: "tfw-cache-title" }, "tokens of the text")),
+    readout));
   draw();
   return stop;
 }

@@ -48,6 +48,7 @@ function render({ model, el }) {
     similarity: similarityView(reach, (offset) => assign(model, "offset", offset)),
     rotation: rotationView(),
   };
+  for (const { element } of Object.values(views)) element.classList.add("tfw-posexp-view");
   const view = pick(model, "view", { label: "show",
     options: Object.entries(VIEWS).map(([name, { title }]) => [title, name]) });
   const signed = (/** @type {number} */ value) => fixed(value, 0);
@@ -95,9 +96,9 @@ function render({ model, el }) {
   el.append(html("div", { class: "tfw tfw-posexp" },
     question,
     view.element,
-    html("div", { class: "tfw-controls tfw-two" }, ...Object.values(controls).map(({ element }) => element)),
-    words,
-    html("div", { class: "tfw-posexp-view" }, ...Object.values(views).map(({ element }) => element))));
+    html("div", { class: "tfw-posexp-controls" },
+      html("div", { class: "tfw-controls tfw-two" }, ...Object.values(controls).map(({ element }) => element))),
+    words, ...Object.values(views).map(({ element }) => element)));
   draw();
   return () => {
     stop();

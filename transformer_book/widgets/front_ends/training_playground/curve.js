@@ -6,7 +6,7 @@ import { fixed } from "../kit/numbers.js";
 
 /** @typedef {import("./run.js").Run} Run */
 
-const [WIDTH, LEFT, RIGHT, TOP, AXIS] = [440, 26, 398, 8, 28]; // AXIS: below it stand the steps
+const [WIDTH, LEFT, RIGHT, TOP, AXIS] = [440, 26, 398, 12, 28]; // AXIS: below it stand the steps
 const MOST_POINTS = 240;
 
 /** @param {number} tests how many sequences are judged @param {number} every so many steps */

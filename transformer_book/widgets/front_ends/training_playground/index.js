@@ -136,11 +136,14 @@ function render({ model, el }) {
 
   /** What became of recorded runs, of such ones and of whole models. @param {Counted} such @param {Counted} whole */
   function counted(such, whole) {
-    const learned = (/** @type {Counted} */ [some, all, most, median], within = ` learned within ${grouped(most)} steps`) =>
-      `${some === all ? "all" : some || "none"}${within}${some ? `, in the median after ${grouped(median)}` : ""}`;
-    const same = !whole || String(whole) === String(such);
-    return `Of ${such[1]} runs like it ${learned(such)}${same ? "" : `; with every part in its place, of ${whole[1]} ${
-      learned(whole, such[2] === whole[2] ? "" : undefined)}`}.`;
+    const share = (/** @type {Counted} */ [learned, all]) =>
+      (learned === all ? `all ${all}` : `${learned || "none"} of ${all}`);
+    const within = (/** @type {Counted} */ [learned, , most, median], same = false) =>
+      `${same ? "" : ` within ${grouped(most)} steps`}${learned ? `, in the median after ${grouped(median)}` : ""}`;
+    const first = share(such);
+    const begun = `${first[0].toUpperCase()}${first.slice(1)} runs like it learned${within(such)}`;
+    return !whole || String(whole) === String(such) ? `${begun}.`
+      : `${begun}; with every part in its place ${share(whole)} did${within(whole, such[2] === whole[2])}.`;
   }
 
   /**
@@ -199,7 +202,7 @@ function render({ model, el }) {
     verdict.element.classList.toggle("tfw-right", ended && run.right[run.right.length - 1] >= enough);
     line.show(run, earlier, get("steps") / 2);
     text.show(run);
-    looks.element.hidden = get("attention") === "cross" && !run.config.cross;
+    looks.element.hidden = looks.heading.hidden = get("attention") === "cross" && !run.config.cross;
     looks.show(run, get("attention"), allowed);
   }
 

@@ -17,6 +17,7 @@ ROW = re.compile(
     r'<td><a href="([^"]+)">.*?</a></td>\s*<td>(\d+)</td><td data-minutes="([\d.]+)">', re.DOTALL
 )
 LEAST, LEAST_OF_CODE, LEAST_OF_WIDGET = 28, 17, 13  # pixels of 720
+LEAST_OF_PLAYGROUND = 16  # with its heads, its curve and what it writes
 PICTURES, MOST_PARTS = "svg, canvas, table, .tfw-heatmap", 6
 SHOWN = """(image) => {
   const { style, dataset } = image;
@@ -268,3 +269,37 @@ def test_a_slide_has_the_number_by_which_plans_name_it(
         opened.slide(deck[1])
         expect(shown).to_have_text(f"{deck[1]} / {deck[1]}", use_inner_text=True)
         opened.page.wait_for_url(re.compile(rf"#/{deck[1]}(/|$)"))
+
+
+def test_a_model_that_learns_on_a_slide_has_large_letters_and_shrinks_for_nothing(
+    browser: Browser, built_slides: None, deck: tuple[str, int, float]
+) -> None:
+    """What is said in the end has its place; a picture alone keeps what is pressed and changed."""
+    place = '.widget-place[data-front-end="training_playground"]'
+    if 'data-front-end="training_playground"' not in (SLIDES / deck[0]).read_text("utf-8"):
+        return
+    seen = 0
+    with open_deck(browser, SLIDES / deck[0]) as opened:
+        for number in range(opened.page.evaluate("Reveal.getTotalSlides()")):
+            opened.slide(number)
+            playground = opened.page.locator(f".slides > section.present {place}")
+            if not playground.count():
+                continue
+            zoom = playground.evaluate("place => place.currentCSSZoom")
+            assert opened.page.evaluate(LOOK)["lettering"] >= LEAST_OF_PLAYGROUND
+            playground.get_by_role("radio").first.check()
+            playground.evaluate(
+                "({ model }) => { model.set('fast', true); model.set('steps', 20) }"
+            )
+            playground.locator(".tfw-play-train").click()
+            verdict = playground.locator(".tfw-verdict > :first-child")
+            expect(verdict).to_contain_text("You expected", timeout=60_000)
+            assert playground.evaluate("place => place.currentCSSZoom") == zoom
+            kept = playground.locator("[data-kept]")
+            assert kept.first.inner_text() == "Train"
+            for _ in range(2):  # what it has written, and its heads
+                opened.page.keyboard.press("m")
+                assert opened.page.locator(".present .slide-stage.with-one-part").count() == 1
+                assert all(one.is_visible() for one in kept.all())
+            seen += 1
+    assert seen

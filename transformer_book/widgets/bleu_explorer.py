@@ -37,7 +37,7 @@ class BleuExplorer(Widget, Foretold):
         ready: name -> a candidate to try; the first is shown at the beginning.
         ask: a question about them, to be answered before anything can be changed, with its
             `answers`, names of ready candidates, of which `right` is what comes out, and the
-            sentence `why`. That is said as soon as the right candidate is tried.
+            sentence `why`. That is said once all of them are tried.
 
     Attributes:
         candidate: what is scored, of at most 240 characters.

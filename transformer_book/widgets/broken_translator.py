@@ -51,8 +51,8 @@ class BrokenTranslator(Widget, AskedAgain, Foretold):
             empty text leaves the button out.
         variants: what the second model may read in place of the one sentence.
         ask: a question to be answered before anything can be pressed, with its `answers`, of which
-            `right` is what comes out, and the sentence `why`. That is said as soon as `about` is
-            broken (or, where there are variants, another sentence is read).
+            `right` is what comes out, and the sentence `why`. That is said from when `about` is
+            broken on (or, where there are variants, another sentence is read).
         settings: the traits sentence, variant, broken (the parts that are broken now), attention
             ("cross" or "encoder"), layer and head of the lines (counted from 0), and live, what
             `page_model` says of the model.

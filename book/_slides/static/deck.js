@@ -347,10 +347,10 @@
   }
 
   /**
-   * The next picture of a widget that gains by it fills the slide, with the two handles that were used last
-   * (before that, with its first slider or else its first handle), with what is dragged beside it, and with the
-   * sentence that says what happens; after the last one the whole again. False where a widget cannot be taken
-   * apart.
+   * The next picture of a widget that gains by it fills the slide, with the handles that the widget keeps and those
+   * that were used last, two in all (before that, with its first slider or else its first handle), with what is
+   * dragged beside it, and with the sentence that says what happens; after the last one the whole again. False
+   * where a widget cannot be taken apart.
    * @param {HTMLElement} stage @param {HTMLElement} shown @param {Element} widget @returns {boolean}
    */
   function onePart(stage, shown, widget) {
@@ -374,7 +374,9 @@
     for (const box of widget.querySelectorAll(".tfw-scroll")) {
       box.toggleAttribute("data-wide", box.scrollWidth > box.clientWidth);
     }
-    const last = used.filter((one) => handles.includes(one)).slice(0, 2);
+    const kept = handles.filter((one) => one.matches("[data-kept]"));
+    const last = [...new Set([...kept, ...used.filter((one) => handles.includes(one))])]
+      .slice(0, Math.max(2, kept.length));
     if (!last.length) last.push(...handles.filter((one) => one.querySelector("input[type=range]")).slice(0, 1));
     if (!last.length && !picture.querySelector(HANDLE)) last.push(...handles.slice(0, 1));
     last.push(...widget.querySelectorAll(":scope > :has(> [role=slider])"));

@@ -138,8 +138,8 @@ def test_with_everything_counted_the_rows_are_the_matrices(show, look):
     shown = show(widget, **look)
     before = numbers_shown(shown)
     for unit, says in (
-        ("GRU", "They cost the same at n = d = 512. The projections do 95.3 % of"),
-        ("LSTM", "They cost the same at n = 2d = 1,024."),
+        ("GRU", "as much as self-attention. The projections do 95.3 % of"),
+        ("LSTM", "as much as self-attention. The projections do 95.3 % of"),
         (
             "plain",
             "self-attention costs 2.1 times as much as recurrence. They never cost the same.",
@@ -156,6 +156,11 @@ def test_with_everything_counted_the_rows_are_the_matrices(show, look):
             [50, 50, *projected], matrices, [512] * 3, [32, 32, *projected]
         ]  # fmt: skip
         assert says in note(shown)
+        if (met := meeting(512, everything=True, unit=unit)) > 0:
+            shown.set("n", met)
+            shown.set("n", 50)
+            place = {512: "n = d = 512", 1024: "n = 2d = 1,024"}[met]
+            assert f"They cost the same at {place}." in note(shown)
     shown.check()
     shown.set("column", PATH)
     assert not shown.page.get_by_label("all, LSTM unit").is_visible()
@@ -183,9 +188,12 @@ def test_the_sentences_end_is_dragged_and_stays_where_both_cost_the_same(show, f
     assert end() - before == pytest.approx(60, abs=2)
     assert numbers_shown(shown) == expected(widget, n)
     assert rows_drawn(shown)[0] == [n]
-    meets = shown.widget.locator(".tfw-complexity-meets").bounding_box()
-    shown.drag(handle(shown), meets["x"] - end() + 4, finger=finger)
+    meets = shown.widget.locator(".tfw-complexity-meets")
+    assert not meets.is_visible()  # that is the question
+    other = shown.widget.locator(".tfw-complexity rect[fill]").nth(9).bounding_box()  # recurrence
+    shown.drag(handle(shown), other["x"] + other["width"] - end() + 4, finger=finger)
     assert shown.state("n") == 512  # not quite there, and yet
+    assert meets.is_visible()
     assert note(shown).startswith("At n = 512 self-attention and recurrence cost the same.")
     shown.drag(handle(shown), 900, finger=finger)
     assert shown.state("n") == 1126  # the picture ends there
@@ -225,10 +233,15 @@ def test_mouse_and_finger_move_sliders_and_column(show):
 
 def test_words_say_where_self_attention_and_recurrence_meet(show):
     shown = show(ComplexityExplorer(d=128, n=64, r=32))
-    assert note(shown).startswith("At n = 64 recurrence costs 2 times as much as self-attention.")
-    assert "They cost the same at n = d = 128." in note(shown)
+    assert note(shown) == "At n = 64 recurrence costs 2 times as much as self-attention."
     shown.set("n", 512)
     assert "At n = 512 self-attention costs 4 times as much as recurrence." in note(shown)
+    assert "They cost the same at n = d = 128." in note(shown)  # now that the reader has been there
+    shown.set("n", 64)
+    assert "They cost the same at n = d = 128." in note(shown)
+    shown.set("d", 256)  # another question
+    assert "cost the same" not in note(shown)
+    shown.set("d", 128)
     shown.set("n", 128)
     assert "At n = 128 self-attention and recurrence cost the same." in note(shown)
     costs = numbers_shown(shown)

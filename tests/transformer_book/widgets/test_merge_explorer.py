@@ -48,7 +48,7 @@ def compare(shown, widget):
     ]
     for *_, count, width in shown_pairs:
         assert float(width.removesuffix("%")) == pytest.approx(100 * count / most, abs=0.01)
-    more = shown.widget.locator(".tfw-merge-rest").inner_text()
+    more = shown.widget.locator(".tfw-merge-rest").text_content()
     assert more.startswith(f"and {len(candidates) - 5} more") == (len(candidates) > 5)
 
     tokens, vocabulary = widget.sizes()
@@ -56,16 +56,39 @@ def compare(shown, widget):
     letters = len(alphabet(widget.counts))
     assert f"The text has {tokens:,} token" in said
     assert f"the vocabulary has {vocabulary}: {letters} character" in said
-    if candidates:
-        left, right = next(iter(candidates))
-        assert f"Next is {left} + {right}, which occurs {most:,} time" in said
-        equals = sum(count == most for count in candidates.values()) - 1
+    if widget.step:
+        before = [*merge_steps(widget.counts)][widget.step - 1].candidates
+        (left, right), count = next(iter(before.items()))
+        assert said.startswith(
+            f"Merge {widget.step} joined {left} + {right}, which occurred {count:,} time"
+        )
+        equals = [*before.values()].count(count) - 1
         assert (f"{equals} other pair" in said) == (equals > 0)
-    else:
-        assert "Every word is one piece" in said
+    asked = shown.widget.locator(".tfw-question").inner_text()
+    pair = "first" if not widget.step else "next"
+    assert asked.startswith(
+        f"Which pair is joined {pair}?" if candidates else "Every word is one piece"
+    )
     assert split_shown(shown) == list(widget.split())
     merges = shown.widget.locator(".tfw-merge-list li").all_inner_texts()
     assert [m.rsplit(" (", 1)[0] for m in merges] == [" + ".join(p) for p in widget.merges()]
+
+
+def test_which_pair_is_next_is_told_by_nothing_but_the_fold(show):
+    """Until it is joined; the counts are there for who asks for them."""
+    shown = show(MergeExplorer(), width=390)
+    fold = shown.widget.locator("details")
+    height = shown.height()
+    for pair in ("e + r", "er + ▁", "l + o"):
+        assert pair not in shown.widget.inner_text()
+        shown.page.get_by_role("button", name="Next merge").click()
+        shown.frame()
+        assert pair in shown.readout()
+        assert shown.height() == height
+    assert not fold.locator("table").is_visible()
+    fold.locator("summary").click()
+    assert fold.locator("[aria-current]").inner_text().startswith("▸ lo + w")
+    shown.check()
 
 
 def test_every_step_is_the_modules(show):
@@ -147,6 +170,7 @@ def test_words_are_typed(show):
         (WORDS, ",".join(f"w{i}" for i in range(13)), "Here are 13 words"),
         (WORDS, "low high 5", '"low high 5" is no word with a count'),
         (WORDS, "low -5", '"low -5" is no word with a count'),
+        (WORDS, "low 5, 3", '"3" is a count without a word; write for example: low 3.'),
         (WORDS, "low 0", '"low" occurs 0 times; give 1 to 1,000,000'),
         (WORDS, "low 9999999", '"low" occurs 9999999 times'),
         (WORDS, "x" * 21, "has 21 characters; give at most 20"),
@@ -155,15 +179,20 @@ def test_words_are_typed(show):
     ],
 )  # fmt: skip
 def test_what_makes_no_sense_is_said_and_changes_nothing(show, label, typed, said):
-    shown = show(MergeExplorer(step=3))
+    """At once, while the reader is in the field, in a place that was kept for it."""
+    shown = show(MergeExplorer(step=3), width=390)
+    height = shown.height()
     field = shown.page.get_by_label(label)
     field.fill(typed)
-    field.press("Enter")
-    shown.frame()
     alert = shown.page.get_by_role("alert")
-    assert said in alert.inner_text()
-    assert field.get_attribute("aria-invalid") == "true"
-    compare(shown, MergeExplorer(step=3))
+    for _ in range(2):
+        assert said in alert.inner_text()
+        assert "stay" in alert.inner_text()  # what was there before
+        assert field.get_attribute("aria-invalid") == "true"
+        compare(shown, MergeExplorer(step=3))
+        field.press("Enter")
+        shown.frame()
+    assert shown.height() == height
     shown.check()
     field.fill("low")
     field.press("Enter")

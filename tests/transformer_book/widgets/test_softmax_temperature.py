@@ -26,6 +26,7 @@ def shown_numbers(shown) -> list[float]:
 def test_the_numbers_are_torchs_and_keys_move_them(show, look):
     shown = show(SoftmaxTemperature(scores=SCORES), **look)
     assert shown_numbers(shown) == expected(1.0)
+    assert shown.widget.locator(".tfw-question").inner_text().endswith("?")
     for key, temperature in (("Home", 0.1), ("ArrowRight", 0.2), ("End", 5.0)):
         shown.page.get_by_label("temperature").press(key)
         shown.frame()

@@ -53,7 +53,7 @@ export function controls(model) {
         const [label, options] = SWITCHES[name];
         return options ? choice(model, name, { label, options }) : tick(model, name, { label });
       }),
-      ...(tasks.length < 2 ? [] : [slider(model, "seed", { label: "random seed", min: 1, max: 10 })]),
+      ...(tasks.length < 2 ? [] : [slider(model, "seed", { label: "seed", min: 1, max: 10 })]),
     ],
   };
 }

@@ -32,12 +32,12 @@ export function heads() {
     const frames = /** @type {[number, number][]} */ (
       kind === "cross" ? (links?.(source) ?? []).map((column, row) => [row, column]) : []);
     const weights = run.heads(kind);
-    heading.textContent = `its heads, for the first (bright: looks there${
-      frames.length ? "; framed: the token to write" : ""})`;
+    element.style.setProperty("--letters", String(Math.max(...words.map((word) => word.length))));
+    heading.textContent = `its heads, for the first${frames.length ? " (framed: right)" : ""}`;
     maps.forEach((map, h) => {
       const value = (/** @type {number} */ r, /** @type {number} */ c) => weights[h]?.[r * places + c] ?? null;
       map.show({ rows, columns, frames: truth ? frames : [], value, say: (r, c) => (value(r, c) == null ? "Nothing looks here yet."
-        : `${rows[r]} looks at ${columns[c]} with ${fixed(100 * Number(value(r, c)), 0)} % of its weight.`) });
+        : `${rows[r]} looks at ${columns[c]}: ${fixed(100 * Number(value(r, c)), 0)} %`) });
     });
   }
 

@@ -5,6 +5,7 @@ import { button, choice, foretold, pick, tick } from "../kit/controls.js";
 import { html, oncePerFrame } from "../kit/elements.js";
 import { assign, watch } from "../kit/model.js";
 import { fixed, grouped } from "../kit/numbers.js";
+import { room } from "../kit/room.js";
 import { plainEngine, simdEngine } from "../training/product.js";
 import { controls } from "./controls.js";
 import { curve } from "./curve.js";
@@ -40,19 +41,20 @@ function render({ model, el }) {
     rest();
     assign(model, "trained", 0);
   });
-  const fast = tick(model, "fast", { label: "as fast as it goes" });
+  const fast = tick(model, "fast", { label: "full speed" });
   const chosen = controls(model);
   const own = html("div", { class: "tfw-controls" }, ...chosen.own.map(({ element }) => element));
   const parts = chosen.parts.map(({ element }) => element);
   const few = parts.length < 3;
+  // A slide that shows one picture alone keeps them: what is pressed, and what is asked to be changed.
+  for (const handle of [train.element, ...(few ? parts.slice(0, 1) : [])]) handle.dataset.kept = "";
   const looking = choice(model, "attention", { label: "attention", options: [
     ["cross-attention", "cross"], ["encoder, self-attention", "encoder"],
     ["decoder, self-attention", "decoder"]] });
   const guess = get("question") ? pick(model, "guess", { label: get("question"),
     options: get("answers").map((/** @type {string} */ text, /** @type {number} */ i) => [text, i]) }) : null;
   const status = html("p", { class: "tfw-play-status" });
-  const verdict = html("div", { class: "tfw-verdict", role: "status" });
-  const onSlide = el.closest(".slides"); // there it has room below the controls
+  const verdict = room("tfw-verdict");
   const [line, text, looks] = [curve(tests, every), samples(), heads()];
 
   /** Trains up to a step. @param {number} to */
@@ -127,33 +129,59 @@ function render({ model, el }) {
     else assign(model, "trained", 0);
   }
 
+  /** What came of a guess. @param {number} answer */
+  const judged = (answer) => `${foretold(get("answers"), answer, get("right"))} ${get("why")}`;
+
+  /** @typedef {[number, number, number, number]} Counted that learned, all, within so many steps, in the median after */
+
+  /** What became of recorded runs, of such ones and of whole models. @param {Counted} such @param {Counted} whole */
+  function counted(such, whole) {
+    const share = (/** @type {Counted} */ [learned, all]) =>
+      (learned === all ? `all ${all}` : `${learned || "none"} of ${all}`);
+    const within = (/** @type {Counted} */ [learned, , most, median], same = false) =>
+      `${same ? "" : ` within ${grouped(most)} steps`}${learned ? `, in the median after ${grouped(median)}` : ""}`;
+    const first = share(such);
+    const begun = `${first[0].toUpperCase()}${first.slice(1)} runs like it learned${within(such)}`;
+    return !whole || String(whole) === String(such) ? `${begun}.`
+      : `${begun}; with every part in its place ${share(whole)} did${within(whole, such[2] === whole[2])}.`;
+  }
+
+  /**
+   * What came out, and of how many runs; without them of a single one.
+   * @param {{steps: string, right: number, loss: string, longer: number}} values
+   * @param {Counted} such @param {Counted} whole
+   */
+  function cameOut(values, such, whole) {
+    const own = get("outcome").replace(/\{(\w+)\}/g,
+      (/** @type {string} */ _, /** @type {keyof typeof values} */ name) => String(values[name]));
+    const { steps, right, longer } = values;
+    const usual = right >= enough
+      ? `It has learned: after ${steps} steps ${right} of ${tests} sequences that it has never seen come out right.`
+      : `After ${steps} steps ${right} of ${tests} sequences come out right. Press Train to go on.`;
+    const others = such ? ` ${counted(such, whole)}`
+      : Object.keys(get("known")).length ? " This is a single run; another seed may lead to another end." : "";
+    const more = run.longer.length && !own ? ` With one digit more than any in training, ${longer} of ${tests}.` : "";
+    return `${own || usual}${others}${more}`;
+  }
+
   /** What came out, in words. @returns {string[]} */
   function said() {
     const [right, loss] = [run.right[run.right.length - 1], fixed(run.losses[run.step - 1], 2)];
-    const values = { steps: grouped(run.step), right, loss, longer: run.rightOfLonger };
-    const own = get("outcome").replace(/\{(\w+)\}/g,
-      (/** @type {string} */ _, /** @type {keyof typeof values} */ name) => String(values[name]));
-    const usual = run.learned
-      ? `It has learned: after ${values.steps} steps ${right} of ${tests} sequences that it has never seen come out right.`
-      : `After ${values.steps} steps ${right} of ${tests} sequences come out right. Press Train to go on.`;
-    const lines = [own || usual];
     const known = get("known");
-    const [such, whole] = [knownAs(get), sizeOf(get)].map((name) => known[name]);
-    const counted = (/** @type {number[]} */ [learned, runs, most, median]) => `${
-      learned === runs ? "all" : learned || "none"} learned within ${grouped(most)} steps${learned ? `, in the median after ${grouped(median)}` : ""}.`;
-    if (such) {
-      lines.push(`Of ${such[1]} such runs, each with random numbers of its own, ${counted(such)}`);
-      if (whole && String(whole) !== String(such)) {
-        lines.push(`With every part in its place, of ${whole[1]} runs ${counted(whole)}`);
-      }
-    } else if (Object.keys(known).length) {
-      lines.push("This is a single run; another seed may lead to another end.");
-    }
-    if (run.longer.length && !own) lines.push(`Of ${tests} sequences with one digit more than any in training: ${run.rightOfLonger}.`);
-    if (guess && get("guess") >= 0 && settings() === asked) {
-      lines.push(foretold(get("answers"), get("guess"), get("right")), get("why"));
-    }
-    return lines;
+    const asks = guess && get("guess") >= 0 && settings() === asked;
+    return [asks ? judged(get("guess")) : "",
+      cameOut({ steps: grouped(run.step), right, loss, longer: run.rightOfLonger }, known[knownAs(get)], known[sizeOf(get)])];
+  }
+
+  /** Keeps a place for all that may be said. */
+  function keep() {
+    const known = /** @type {Counted[]} */ (Object.values(get("known")));
+    const [most, runs] = [2, 1].map((i) => Math.max(...known.map((counts) => counts[i])));
+    const values = { steps: "1,000", right: tests, loss: "0.00", longer: tests };
+    const worst = get("switches").length || chosen.task.length ? [[0, runs, most, 0], [runs, runs, most, most]]
+      : [known[0]];
+    const outcome = cameOut(values, .../** @type {[Counted, Counted]} */ (known.length ? worst : []));
+    verdict.keep((guess ? guess.inputs.map((_, answer) => judged(answer)) : [""]).map((words) => [words, outcome]));
   }
 
   function draw() {
@@ -166,16 +194,15 @@ function render({ model, el }) {
     again.allow(run.step + goal > 0);
     own.hidden = get("task") !== "own";
     const right = run.right.length ? run.right[run.right.length - 1] : 0;
-    status.textContent = !allowed ? "Say first what you expect; then press Train." : run.step ? `step ${grouped(run.step)} \u00b7 loss ${
+    status.textContent = !allowed ? "First say what you expect." : run.step ? `step ${grouped(run.step)} \u00b7 loss ${
       fixed(run.losses[run.step - 1], 2)} \u00b7 ${right} of ${tests} right` + (run.longer.length
       ? ` \u00b7 with one digit more ${run.rightOfLonger}` : "")
-      : "The weights are random: nothing is learned yet.";
-    verdict.replaceChildren(
-      ...(ended ? said().filter(Boolean).map((words) => html("p", {}, words)) : []));
-    verdict.classList.toggle("tfw-right", ended && run.right[run.right.length - 1] >= enough);
+      : "It has learned nothing yet.";
+    verdict.say(ended ? said() : ["Here it will say what came out."]);
+    verdict.element.classList.toggle("tfw-right", ended && run.right[run.right.length - 1] >= enough);
     line.show(run, earlier, get("steps") / 2);
     text.show(run);
-    looks.element.hidden = get("attention") === "cross" && !run.config.cross;
+    looks.element.hidden = looks.heading.hidden = get("attention") === "cross" && !run.config.cross;
     looks.show(run, get("attention"), allowed);
   }
 
@@ -188,17 +215,19 @@ function render({ model, el }) {
   const observer = new IntersectionObserver(([entry]) => {
     visible = entry.isIntersecting;
   });
-  const results = html("div", { class: "tfw-side-by-side" }, line.element, html("div", {},
-    html("p", { class: "tfw-heading" }, "what it reads, and below what it writes (framed: wrong; \u23ce: the end)"), text.element));
+  const results = html("div", { class: "tfw-play-results" }, line.element, html("div", { class: "tfw-play-reads" },
+    html("p", { class: "tfw-heading" }, "it reads, and writes (framed: wrong)"), text.element), verdict.element);
   const looked = html("div", { class: "tfw-play-looks" }, looks.heading, ...(guess ? [] : [looking.element]),
     looks.element);
   el.append(html("div", { class: "tfw tfw-play" },
     ...(guess ? [guess.element] : []),
     html("div", { class: "tfw-controls" }, train.element, one.element, again.element,
-      fast.element, ...chosen.task.map(({ element }) => element), ...(few ? parts : [])),
+      fast.element, ...(few ? parts.slice(0, 1) : []), ...chosen.task.map(({ element }) => element),
+      ...(few ? parts.slice(1) : [])),
     own, ...(few ? [] : [html("details", {}, html("summary", {}, "Take parts out"),
       html("div", { class: "tfw-controls" }, ...parts))]), status,
-    ...(onSlide ? [verdict, html("div", { class: "tfw-play-drawn" }, results, looked)] : [results, verdict, looked])));
+    html("div", { class: "tfw-play-drawn" }, results, looked)));
+  keep();
   observer.observe(el);
   if (get("trained")) seek();
   else draw();

@@ -2,6 +2,7 @@
 // What the model writes, below what it reads; wrong tokens are framed.
 
 import { html } from "../kit/elements.js";
+import { placeFor } from "../kit/room.js";
 
 /** @typedef {import("./run.js").Run} Run */
 
@@ -18,9 +19,12 @@ export function samples() {
       const tiles = Array.from({ length: task.places }, () => html("span"));
       return { tiles, box: html("div", { role: "img" }) };
     });
+    const row = (/** @type {number[]} */ tokens) => html("div", {},
+      ...tokens.map((token) => html("span", {}, task.words[token])));
     element.replaceChildren(...places.map(({ box, tiles }, n) => {
-      box.append(html("div", {}, ...shown[n].source.map((token) => html("span", {}, task.words[token]))),
-        html("div", {}, ...tiles));
+      const written = placeFor(html("div", {}, ...tiles));
+      written.keep([row(shown[n].target)]);
+      box.append(row(shown[n].source), written.element);
       return box;
     }));
   }

@@ -26,7 +26,7 @@ LOOK = """() => {
     .filter((part) => [...part.childNodes].some((c) => c.nodeType === 3 && c.data.trim()))
     .filter((part) => !part.closest('math, code, sub, sup'))
     .map((part) => parseFloat(getComputedStyle(part).fontSize));
-  const code = [...slide.querySelectorAll('.slide-shown pre')].map((part) =>
+  const code = [...slide.querySelectorAll('.slide-shown :is(pre, .chart td)')].map((part) =>
     parseFloat(getComputedStyle(part).fontSize) * (part.currentCSSZoom ?? 1));
   const letters = [...slide.querySelectorAll('.tfw *')]
     .filter((part) => [...part.childNodes].some((c) => c.nodeType === 3 && c.data.trim()))

@@ -234,6 +234,13 @@ def test_all_slides_at_once_and_the_speakers_view_are_for_everyone(
         expect(view.locator(".speaker-controls-notes .value")).to_contain_text("minute")
         expect(view.locator("iframe[title]")).to_have_count(2)
         assert violations_of(view) == []
+        view.set_viewport_size({"width": 1280, "height": 800})
+        for number in range(page.evaluate("Reveal.getTotalSlides()")):
+            notes = opened.slide(number)["notes"]
+            told = view.locator(".speaker-controls-notes .value")
+            expect(told).to_have_text(notes, use_inner_text=False)
+            box = told.bounding_box()
+            assert box and box["y"] + box["height"] <= 800, notes  # nobody scrolls while speaking
         assert page.evaluate("window.violations") == []
         assert opened.complaints == []
 

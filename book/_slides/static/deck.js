@@ -262,11 +262,44 @@
     }
     for (const heading of view.querySelectorAll("h4")) heading.setAttribute("aria-level", "2");
     view.querySelector("select")?.setAttribute("aria-label", "Arrangement of this view");
+    const pace = view.querySelector(".pacing-title");
+    if (pace && pace.textContent !== PACE) pace.textContent = PACE;
+  }
+
+  const PACE = "Left for this slide";
+  // The labels have a strip of their own, and the time one line, so that the notes have the rest.
+  const LOOK_OF_VIEW = `
+    .mute { opacity: 1 !important; color: #666; }
+    h1 { position: absolute; overflow: hidden; width: 1px; height: 1px; margin: 0; }
+    #upcoming-slide { padding-top: 42px !important; }
+    #upcoming-slide .label, #speaker-layout { top: 4px; }
+    [data-last] #upcoming-slide iframe { visibility: hidden; }
+    .speaker-controls-time { display: grid; grid-template-columns: auto 1fr auto; padding: 0 16px 6px !important; }
+    .speaker-controls-time .clear { display: none; }
+    .speaker-controls-time > * { width: auto !important; margin: 0 !important; }
+    .speaker-controls-time .timer { grid-area: 2 / 1; }
+    .speaker-controls-time :is(.pacing, .pacing-title) { grid-column: 2; text-align: center; }
+    .speaker-controls-time .clock { grid-area: 2 / 3; }
+    .speaker-controls-notes { padding: 4px 16px !important; }
+    .speaker-controls-notes .value :is(p, ol) { margin: 0 0 0.4em; }
+    .speaker-controls-notes .value li p { margin: 0; }
+    .speaker-controls-notes .value { margin: 0; font-size: 1em !important; line-height: 1.35 !important; }`;
+
+  /** Notes that are too long for their place get smaller letters. @param {Document} view */
+  function shorten(view) {
+    const box = view.querySelector("#speaker-controls");
+    const notes = /** @type {HTMLElement | null} */ (view.querySelector(".speaker-controls-notes"));
+    if (!box || !notes) return;
+    for (let size = 18; size >= 13; size -= 1) {
+      notes.style.fontSize = `${size}px`;
+      if (box.scrollHeight <= box.clientHeight) return;
+    }
   }
 
   // What a preview says to the speaker's view, where keys are pressed; the view reads all that is said as JSON.
   const MAGNIFY = JSON.stringify({ book: "magnify" });
   const UNMAGNIFY = JSON.stringify({ book: "unmagnify" });
+  const READY = JSON.stringify({ book: "ready" }); // a preview may be so after it was told what to show
   const tell = (/** @type {string} */ message) => parent !== window && parent.postMessage(message, "*");
   const open = globalThis.open.bind(globalThis);
   globalThis.open = (address, target) => {
@@ -278,17 +311,28 @@
       opened?.addEventListener("message", ({ data }) => {
         if (data === MAGNIFY) magnify();
         if (data === UNMAGNIFY) unmagnify();
+        if (data === READY) deck.dispatchEvent({ type: "resumed" });
       });
       const title = view.createElement("h1");
       title.textContent = "The speaker\u2019s view";
       const look = view.createElement("style");
-      look.textContent = ".mute { opacity: 1 !important; color: #666; } " +
-        ".speaker-controls-notes .value { font-size: 1em !important; } " +
-        "h1 { position: absolute; overflow: hidden; width: 1px; height: 1px; margin: 0; }";
+      look.textContent = LOOK_OF_VIEW;
       view.head.append(look);
       view.querySelector("#speaker-controls")?.prepend(title);
-      name(view);
-      new MutationObserver(() => name(view)).observe(view.body, { childList: true, subtree: true });
+      const label = view.querySelector("#upcoming-slide .label");
+      const told = () => {
+        name(view);
+        // Where nothing comes, the view would show the last slide once more.
+        const isLast = deck.isLastSlide() && !deck.availableFragments().next;
+        view.body.toggleAttribute("data-last", isLast);
+        const says = isLast ? "The end" : "Upcoming";
+        if (label && label.textContent !== says) label.textContent = says;
+        shorten(view);
+      };
+      told();
+      opened?.addEventListener("resize", () => shorten(view));
+      for (const event of ["slidechanged", "fragmentshown", "fragmenthidden"]) deck.on(event, told);
+      new MutationObserver(told).observe(view.body, { childList: true, subtree: true });
     });
     return opened;
   };
@@ -510,6 +554,7 @@
       },
     });
     settle(deck.getCurrentSlide());
+    tell(READY);
   }
   for (const event of ["slidechanged", "fragmentshown", "fragmenthidden"]) {
     deck.on(event, () => {

@@ -12,7 +12,8 @@ stand a few points, and what the lecturer says is in the notes of the speaker's 
     % expect: That the weights were chosen by hand. Training finds them.
     % say: Let them guess before you go on.
 
-`later`: it comes with the next key, when the room has guessed; of a table its last column.
+`later`: it comes with the next key, when the room has guessed; of a table its last column. `bars`
+and `dots` draw what a cell has printed (`formats/charts.py`).
 
 A comment that begins with `show` puts what stands below it on the slide that was begun last. Pages
 and notebooks know nothing of all this: there the marks are taken away.
@@ -33,7 +34,8 @@ from sphinx.util import logging
 from tools.site.extensions.coverage import is_seen
 
 DECKS = "revealjs"  # the builder
-NEXT, CODE, OUTPUT, NOTHING = SHOWN = ("next", "code", "output", "nothing")
+NEXT, CODE, OUTPUT, NOTHING = ("next", "code", "output", "nothing")
+SHOWN = (NEXT, CODE, OUTPUT, NOTHING, "bars", "dots")
 LATER = " later"
 SPOKEN = ("say", "ask", "answer", "expect")
 LINE = re.compile(rf"^(slide|point|then|show|minutes|{'|'.join(SPOKEN)}):\s*(.*)$")
@@ -50,8 +52,8 @@ class Mark:
 
     Args:
         title: of the slide that begins here; empty where the mark only shows more on the last one.
-        show: what of the thing below is shown: "next" (as on the page), "code", "output" or
-            "nothing".
+        show: what of the thing below is shown: "next" (as on the page), "code", "output",
+            "nothing", or the output drawn as "bars" or "dots".
         later: whether it comes with the next key; of a table its last column alone.
         minutes: how long the lecturer stays at the slide.
         lines: the points and notes in their order, each with what it is.
@@ -132,6 +134,7 @@ class ReadMarks(SphinxTransform):
             else:
                 comment.parent.remove(comment)
         if begun:
+            begun += to_keep(self.document) is not None  # with which a deck closes
             self.env.metadata[self.env.docname]["slides"] = {"slides": begun, "minutes": minutes}
 
     def node_of(self, mark: Mark) -> slide_mark:
@@ -150,6 +153,12 @@ class ReadMarks(SphinxTransform):
         parser.options["document"] = inner
         parser.render(text)
         return inner.children
+
+
+def to_keep(document: nodes.document) -> nodes.admonition | None:
+    """The box with what a reader should keep."""
+    boxes = document.findall(nodes.admonition)
+    return next((box for box in boxes if "to-keep" in box["classes"]), None)
 
 
 def below(mark: slide_mark) -> nodes.Element | None:

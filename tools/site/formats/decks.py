@@ -26,6 +26,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx.writers.html5 import HTML5Translator
+from sphinx_design.dropdown import dropdown_main, dropdown_title
 from sphinx_revealjs.builders import RevealjsHTMLBuilder
 from sphinx_revealjs.utils import get_revealjs_path
 from sphinx_revealjs.writers import RevealjsSlideTranslator
@@ -35,8 +36,17 @@ from tools.site.after.steps import run
 from tools.site.chapters import chapters, contents
 from tools.site.extensions import widgets
 from tools.site.extensions.gallery import FOLDED
-from tools.site.extensions.slide_marks import CODE, NEXT, NOTHING, SPOKEN, below, slide_mark
+from tools.site.extensions.slide_marks import (
+    CODE,
+    NEXT,
+    NOTHING,
+    SPOKEN,
+    below,
+    slide_mark,
+    to_keep,
+)
 from tools.site.extensions.whole_book import name_of
+from tools.site.formats.charts import KINDS, chart
 from tools.site.pages import Site
 
 THEME = Path(__file__).resolve().parents[3] / "book/_slides"
@@ -49,6 +59,8 @@ WORDS = (
 # Letters in a line of printed prose, of code, and in any printed line, which a hall can still read.
 SENTENCE, CODE_LINE, LONGEST = 64, 80, 96
 IS_SENTENCE = re.compile(r"^\S+( \S+)+[.?!]$")  # and no line of a table
+IS_PROSE = re.compile(r"(?!.* [.|])\S+( \S+)+[.?!]")  # nor of tokens
+COMMAND = "python -m "  # how the line begins that says what made a record
 IS_SOURCE = re.compile(r"\[[^\]]+, \d{4}\w?\]")  # a citation, where nothing else is said
 FRAGMENT = "fragment"  # reveal's class for what comes with a later key
 NOTES = "revealjs/plugin/notes/notes.js"
@@ -60,6 +72,10 @@ LOADED = (
 IMAGE = re.compile(r'<img (?=[^>]*src="([^"]*_images/[^"]+\.png)")')
 GAP = 8  # rows or columns of a picture, all of one colour, between which it may be cut
 LABELS = {"say": "", "ask": "Ask the room: ", "answer": "Answer: ", "expect": "Expect: "}
+# The first minute of a lecture and its last are those of its title and of what to keep: the slides
+# beside them leave them theirs.
+A_MINUTE = 1.0
+CLOSING = "Which of these would you not have said an hour ago? Then name the exercises to do."
 logger = logging.getLogger(__name__)
 
 
@@ -124,7 +140,13 @@ def make_deck(app: Sphinx, doctree: nodes.document, page: str) -> None:
     if app.builder.name != DeckBuilder.name or "slides" not in app.env.metadata.get(page, {}):
         return
     slides: list[slide] = []
-    for mark in list(doctree.findall(slide_mark)):
+    kept = to_keep(doctree)
+    marks = list(doctree.findall(slide_mark))
+    timed = [mark for mark in marks if mark["minutes"]]
+    timed[0]["minutes"] -= A_MINUTE
+    if kept:
+        timed[-1]["minutes"] -= A_MINUTE
+    for mark in marks:
         parts: dict[str, list[nodes.Element]] = {"title": [], "point": [], "then": [], "notes": []}
         for line in mark.children:
             assert isinstance(line, nodes.Element)
@@ -134,6 +156,8 @@ def make_deck(app: Sphinx, doctree: nodes.document, page: str) -> None:
         show(slides[-1], mark)
     for made in slides:
         complain(made, page)
+    if kept:
+        slides.append(closing(kept))
     first = opening(app.env, page, slides)
     doctree.children = []
     doctree += [first, *slides]
@@ -214,6 +238,8 @@ def show(made: slide, mark: slide_mark) -> None:
         what = "The last column" if isinstance(target, nodes.table) else "What is shown"
         minutes += nodes.Text(f" {what} comes with the next key.")
     for part in shown:
+        if text := prose(part):
+            part = nodes.paragraph("", text)
         if mark["later"]:
             part["classes"].append(FRAGMENT)
         (words if isinstance(part, WORDS) else stage).append(part)
@@ -224,6 +250,9 @@ def chosen(target: nodes.Element, what: str) -> list[nodes.Element]:
 
     Of code only what runs: its documentation is for readers.
     """
+    if isinstance(target, dropdown_main):  # nobody unfolds it in a lecture
+        parts = (part for part in target.children if not isinstance(part, dropdown_title))
+        return [spare(cast(nodes.Element, part).deepcopy()) for part in parts]
     if target.get("nb_element") != "cell_code":
         return [spare(target.deepcopy())]
     code, output = parts_with(target, "cell_input"), parts_with(target, "cell_output")
@@ -232,14 +261,39 @@ def chosen(target: nodes.Element, what: str) -> list[nodes.Element]:
         shown = [*code, *(output if what == NEXT else [])]
     else:
         shown = [] if what == NEXT and hidden in FOLDED else output
-    return [in_short_lines(part.deepcopy()) for part in shown]
+    copies = [part.deepcopy() for part in shown]
+    return [charted(x, what) if what in KINDS else in_short_lines(x) for x in copies]
+
+
+def printed(part: nodes.Element) -> list[nodes.literal_block]:
+    """What the cell has printed."""
+    blocks = part.findall(nodes.literal_block)
+    return [b for b in blocks if b.get("language") != "python" and "code" not in b["classes"]]
+
+
+def prose(part: nodes.Element) -> str:
+    """The sentences that an output is; nothing where it has anything else."""
+    text = " ".join(part.astext().split("\n")).strip()
+    seen = any(isinstance(node, nodes.image | nodes.table | nodes.raw) for node in part.findall())
+    is_output = "cell_output" in part["classes"] and not seen and not has_widget(part)
+    return text if is_output and IS_PROSE.fullmatch(text) else ""
+
+
+def charted(part: nodes.Element, kind: str) -> nodes.Element:
+    """Printed lines with numbers as bars or dots."""
+    for block in printed(part):
+        if (drawn := chart(block.astext(), kind)) is None:
+            logger.warning("there are no %s to be drawn of %r", kind, block.astext())
+        else:
+            block.replace_self(nodes.raw("", drawn, format="html"))
+    return part
 
 
 def in_short_lines(part: nodes.Element) -> nodes.Element:
     """Printed sentences in lines that can be read from afar; tables stay as they were printed."""
-    for block in part.findall(nodes.literal_block):
-        if block.get("language") == "python" or "code" in block["classes"]:
-            continue
+    for block in printed(part):
+        if block.astext().startswith(COMMAND) and len(block.parent) > 1:
+            block.parent.remove(block)
         lines = block.astext().split("\n")
         text = "\n".join(map(broken, lines))
         if text != block.astext():
@@ -330,12 +384,25 @@ def complain(made: slide, page: str) -> None:
     if has_widget(made) and missing:
         lines = ", ".join(f"% {key}:" for key in sorted(missing))
         logger.warning("%s: the slide %r shows a widget and lacks %s", page, title, lines)
+    if made["minutes"] <= 0:
+        logger.warning("%s: the slide %r has no minute to spare for its neighbour", page, title)
+    if is_alone(made):
+        need = "shows one thing and asks nothing; a question to it needs a line `% point:`"
+        logger.warning("%s: the slide %r %s", page, title, need)
     if begins_empty(made):
         need = "begins as a heading alone; what the room is to think about needs a line `% point:`"
         logger.warning("%s: the slide %r %s", page, title, need)
     elif shows_only_printed_lines(made):
         need = "shows only printed lines; what one sees in them needs a line `% point:`"
         logger.warning("%s: the slide %r %s", page, title, need)
+
+
+def is_alone(made: slide) -> bool:
+    """Whether a quotation, a formula, a paragraph or a single point is all that there is."""
+    words, stage, then = (part_of(made, f"slide-{x}") for x in ("words", "shown", "then"))
+    one = words[0] if len(words) == 1 else None
+    several = isinstance(one, nodes.bullet_list | nodes.enumerated_list) and len(one) > 1
+    return one is not None and not several and not len(stage) and not len(then)
 
 
 def begins_empty(made: slide) -> bool:
@@ -357,17 +424,17 @@ def shows_only_printed_lines(made: slide) -> bool:
 
 def opening(env: BuildEnvironment, page: str, slides: list[slide]) -> slide:
     """The first slide: the chapter's name; in its notes the plan of the lecture."""
-    made = slide(minutes=0, classes=["opening"])
+    made = slide(minutes=A_MINUTE, classes=["opening"])
     title = slide_title(level=1)
     title += nodes.Text(env.titles[page].astext())
     made += title
     made += nodes.paragraph("", env.config.html_title, classes=["slide-book"])
     number = name_of(env, page).removesuffix(env.titles[page].astext()).strip(" .")
     chapter = f"Chapter {number} · " if number else ""
-    total = sum(each["minutes"] for each in slides)
+    total = A_MINUTE + sum(each["minutes"] for each in slides)
     made += nodes.paragraph("", f"{chapter}{in_minutes(total)}", classes=["slide-plan"])
     notes = slide_notes("", nodes.paragraph("", f"{len(slides)} slides, {in_minutes(total)}:"))
-    plan, begun = nodes.enumerated_list(), 0.0
+    plan, begun = nodes.enumerated_list(), A_MINUTE
     for each in slides:
         heading = [part.deepcopy() for part in each[0].children]
         text = nodes.paragraph("", f"from minute {begun:g}: ", *heading)
@@ -375,6 +442,15 @@ def opening(env: BuildEnvironment, page: str, slides: list[slide]) -> slide:
         begun += each["minutes"]
     notes += plan
     made += notes
+    return made
+
+
+def closing(kept: nodes.admonition) -> slide:
+    """The last slide: the chapter's lines to keep."""
+    title, *lines = kept.deepcopy().children
+    ask = nodes.container("", nodes.Text(CLOSING), kind="ask")
+    made = begin({"title": [title], "point": [], "then": [], "notes": [ask]}, A_MINUTE)
+    part_of(made, "slide-words").extend(lines)
     return made
 
 

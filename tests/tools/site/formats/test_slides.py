@@ -83,9 +83,11 @@ print(6 * 7)
 % minutes: 1
 % say: Five lines.
 
+::::{{dropdown}} In the module
 ```{{literalinclude}} code.py
 :language: python
 ```
+::::
 
 % slide: Move it
 % minutes: 3
@@ -97,6 +99,28 @@ print(6 * 7)
 from transformer_book.widgets import MaskExplorer
 MaskExplorer()
 ```
+
+% slide: Drawn
+% show: bars later
+% point: Which is larger?
+% minutes: 2
+% say: Look at the bars.
+
+```{{code-cell}} ipython3
+print("one  0.25\\ntwo  0.5")
+```
+
+% show: output later
+
+```{{code-cell}} ipython3
+print("So two is larger.")
+```
+
+:::{{admonition}} To keep
+:class: to-keep
+- A first line, of $d_k$.
+- A second one.
+:::
 """
 SECOND = f"{FRONT}\n(second)=\n# Another chapter\n\nIt has no slides.\n"
 CODE = 'def double(x):\n    """Twice.\n\n    Said at length.\n    """\n\n    return 2 * x\n'
@@ -147,7 +171,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert not execution.run(kernel_environ(ROOT), build / "kernels.log").failures
     done = make(root)
     assert done.returncode == 0, done.stderr
-    assert "The slides: 1 decks of 9.5 minutes" in done.stdout
+    assert "The slides: 1 decks of 11.5 minutes" in done.stdout
     return root
 
 
@@ -256,27 +280,40 @@ def test_a_slide_shows_what_stands_below_its_mark_and_nothing_else(deck: str) ->
     assert "The last column comes with the next key." in slide_of(deck, "A table")
     code = slide_of(deck, "The module's code".replace("'", "."))
     assert "double" in code and "at length" not in code
+    assert "<details" not in code and "In the module" not in code  # nobody unfolds it
     widget = slide_of(deck, "Move it")
     assert 'class="widget-place"' in widget
     assert "import" not in re.sub(r"<script.*?</script>", "", widget)
+    drawn = slide_of(deck, "Drawn")
+    assert drawn.count('class="bars"') == 2 and "--share: 0.500" in drawn
+    assert '<p class="fragment">So two is larger.</p>' in drawn  # a sentence is one, and no code
+
+
+@pytest.mark.slow
+def test_a_deck_closes_with_what_to_keep(deck: str) -> None:
+    *_, last = re.split(r"<section", deck)
+    assert "<h2>To keep</h2>" in last and last.count("<li>") == 2 and 'alttext="d_k"' in last
+    assert 'data-timing="60"' in last and "Ask the room:" in last
 
 
 @pytest.mark.slow
 def test_notes_have_what_is_said_asked_and_expected(deck: str) -> None:
     first = re.findall(r'<aside class="notes">(.*?)</aside>', deck, re.DOTALL)
     words = [" ".join(re.sub(r"<[^>]*>", "", note).split()) for note in first]
-    assert words[0].startswith("6 slides, 9.5 minutes: from minute 0: Who looks at whom?")
-    assert words[1] == "2.5 minutes. Said in two lines."
+    assert words[0].startswith("8 slides, 11.5 minutes: from minute 1: Who looks at whom?")
+    # The title has its first minute, and what to keep the last slide's last one.
+    assert words[1] == "1.5 minutes. Said in two lines."
     asked = "3 minutes. Ask the room: What will happen? Answer: This. Expect: That nothing will."
-    assert words[-1] == asked
-    assert re.findall(r'data-timing="(\d+)"', deck) == ["0", "150", "60", "60", "60", "60", "180"]
+    assert words[6] == asked
+    timing = [60, 90, 60, 60, 60, 60, 180, 60, 60]
+    assert re.findall(r'data-timing="(\d+)"', deck) == [*map(str, timing)]
 
 
 @pytest.mark.slow
 def test_the_index_leads_to_the_decks_and_names_the_chapters_without(small: Path) -> None:
     slides = small / "_build/slides"
     index = (slides / "index.html").read_text()
-    assert '<a href="book/chapter.html">1. A chapter</a></td>\n<td>6</td>' in index
+    assert '<a href="book/chapter.html">1. A chapter</a></td>\n<td>8</td>' in index
     assert "2. Another chapter</td>" in index and "no slides yet" in index
     assert [path.name for path in (slides / "book").iterdir()] == ["chapter.html"]
 
@@ -319,6 +356,8 @@ def changed(small: Path, old: str, new: str) -> subprocess.CompletedProcess[str]
         ("% minutes: 3\n", "", "a slide needs its time"),
         ("% point: How much is it?\n", "", "begins as a heading alone"),
         (" later\n% point: How much is it?\n", "\n", "shows only printed lines"),
+        ("% show: code\n\n", "", "shows one thing and asks nothing"),
+        ("% minutes: 2.5", "% minutes: 1", "has no minute to spare"),
         ("% show: code\n\n", "% show: nothing\n\n% show: code\n\n## More\n\n", "shows nothing"),
     ],
 )
@@ -604,6 +643,37 @@ def test_the_speakers_view_opens_with_the_notes(opened: OpenDeck) -> None:
     assert violations_of(view) == []
     assert opened.page.evaluate("window.violations") == []
     assert opened.complaints == []
+
+
+@pytest.mark.slow
+def test_the_speakers_view_is_on_time_at_the_title_and_says_where_the_end_is(
+    opened: OpenDeck,
+) -> None:
+    with opened.page.expect_popup() as popup:
+        opened.page.keyboard.press("s")
+    view = popup.value
+    expect(view.locator(".pacing")).to_have_class("pacing on-track")
+    label = view.locator("#upcoming-slide .label")
+    following = view.frame_locator("#upcoming-slide iframe")
+    expect(following.locator(".present h2")).to_contain_text("Who looks at")  # not the title again
+    top = view.locator("#upcoming-slide iframe").bounding_box()
+    for above in (label, view.locator("#speaker-layout")):
+        box = above.bounding_box()
+        assert box and top and box["y"] + box["height"] <= top["y"]
+    opened.page.evaluate("Reveal.slide(7, 0, -1)")
+    expect(following.locator(".present h2")).to_have_text("Drawn")
+    expect(label).to_have_text("Upcoming")
+    opened.page.evaluate("Reveal.slide(8)")
+    expect(label).to_have_text("The end")
+    expect(view.locator("#upcoming-slide iframe")).to_be_hidden()
+    assert opened.complaints == []
+
+
+@pytest.mark.slow
+def test_help_shows_all_keys_at_once(opened: OpenDeck) -> None:
+    opened.page.keyboard.press("?")
+    for key in opened.page.locator(".r-overlay-help tr").all():
+        expect(key).to_be_in_viewport(ratio=1)
 
 
 def _press_until(holds: str, key: str, view: Page, deck: Page) -> None:

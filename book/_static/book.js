@@ -64,7 +64,7 @@ function follow() {
     if (!folded.length) return;
     const end = document.createElement("section");
     end.className = "answers";
-    end.innerHTML = "<h2>Answers and solutions</h2>";
+    end.append(Object.assign(document.createElement("h2"), { textContent: "Answers and solutions" }));
     let number = 0;
     for (const answer of folded) {
       const pointer = document.createElement("p");
@@ -92,7 +92,7 @@ function follow() {
   }
 
   function sayWhereWidgetsMove() {
-    const { href } = document.querySelector('link[rel="canonical"]') ?? location;
+    const href = document.querySelector('link[rel="canonical"]')?.getAttribute("href") ?? location.href;
     for (const twin of document.querySelectorAll(".widget-twin")) {
       const line = document.createElement("p");
       line.append("This figure moves on the page: ", Object.assign(document.createElement("a"), { href, textContent: href }));

@@ -28,7 +28,6 @@ SCREEN_ONLY = (
     ".//script",
     './/*[contains(@class, "sd-summary-state-marker")]',
     './/p[contains(@class, "in-reference")]',
-    './/*[contains(@class, "second-reading-note")]//a/..',
 )
 FOLD = './/details[contains(@class, "fold")]'
 ANSWER = (
@@ -122,12 +121,12 @@ def collect_answers(article: Any) -> None:
             heading = name = f"Answer {next(numbers)}"
             if section := answer.xpath('string(ancestor::section[1]//*[@class="section-number"])'):
                 heading += f", to section {section.strip().removesuffix('.')}"
-        place = len(answers) + 1
-        link = E.a(f"{name}: at the end of the chapter", href=f"#answer-{place}")
-        replace_by(answer, E.p({"class": "to-answer", "id": f"to-answer-{place}"}, link))
+        position = len(answers) + 1
+        link = E.a(f"{name}: at the end of the chapter", href=f"#answer-{position}")
+        replace_by(answer, E.p({"class": "to-answer", "id": f"to-answer-{position}"}, link))
         title.drop_tree()
-        back = E.a(heading, href=f"#to-answer-{place}")
-        content = E.section({"id": f"answer-{place}", "class": "answer"})
+        back = E.a(heading, href=f"#to-answer-{position}")
+        content = E.section({"id": f"answer-{position}", "class": "answer"})
         content.append(E.h3({"class": "answer-title"}, back))
         if anchors := answer.get("id"):
             content.append(E.span(id=anchors))

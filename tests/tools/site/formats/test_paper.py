@@ -26,6 +26,7 @@ href="#inside">#</a></h2>
 <div class="widget-place">slider</div><div class="widget-twin"><img alt="" loading="lazy"
 src="../_images/picture.png"></div><img class="only-dark" alt="" src="../_images/night.png">
 <span class="wide-picture only-dark"><img class="only-dark" alt="" src="../_images/wide.png"></span>
+<p class="second-reading-note">Go on to <em><a href="#inside">what follows</a></em>.</p>
 <p>How many?</p><details class="sd-sphinx-override sd-dropdown"><summary>Answer</summary>
 <div><p>Seven.</p></div></details> Tail.
 <div class="widget-words"><p>Which?</p><details><summary>Answer</summary>
@@ -98,6 +99,7 @@ def test_answers_and_solutions_stand_at_the_chapters_end(book: Path) -> None:
         (back,) = answer.xpath("h3/a")
         assert page.xpath(f'//*[@id="{back.get("href")[1:]}"]')
     inside = page.xpath('string(//section[@id="one--inside"])')
+    assert "Go on to what follows." in inside
     assert "Tail." in inside and "Answer 2: at the end of the chapter" in inside
 
 

@@ -30,9 +30,10 @@
   let sections, kin;
   const stemOf = (word) => new Stemmer().stemWord(word);
   function read({ pages, words }) {
-    sections = pages.flatMap(([page, ...found]) => found.map(([anchor, given, ...terms], i) => {
-      const heading = given || anchor;
+    sections = pages.flatMap(([page, ...found]) => found.map(([id, given, ...terms], i) => {
+      const heading = given || id;
       const unnumbered = heading.replace(/^[\d.]+ /, "");
+      const anchor = id || unnumbered.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
       return {
         page, heading, anchor, title: found[0][1], href: `${page}.html${i ? `#${anchor}` : ""}`,
         names: [unnumbered, ...unnumbered.split(", ")].map(nameOf), terms: terms.map(nameOf),

@@ -137,7 +137,10 @@
     }));
     if (Search.texts[page]) return Search.texts[page][anchor];
     const text = await fetch(`${page}.html`).then((response) => response.text()).catch(() => "");
-    return text && Search.htmlToText(text, `#${CSS.escape(anchor)}`);
+    let box = new DOMParser().parseFromString(text, "text/html").getElementById(anchor);
+    while (box?.matches("dt")) box = box.nextElementSibling;
+    for (const one of box?.querySelectorAll("pre, script, section, h1, h2, h3, h4, summary") ?? []) one.remove();
+    return box?.textContent.replace(/\s+/g, " ").trim();
   }
 
   // The part of a text that has most of the words, in bold, from where a sentence or a word begins.

@@ -78,7 +78,6 @@ def test_a_lecturers_sheet_fits_the_phone_and_the_paper(
     sheet = browser.new_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
     sheet.goto(f"{site}/lecturers/{name}.html")
     assert sheet.evaluate("document.documentElement.scrollWidth") == 390
-    assert sheet.locator("main math").count() + sheet.locator("main code").count() > 3
     expect(sheet.locator("body")).to_have_css("background-color", "rgb(255, 255, 255)")
     back = sheet.get_by_role("link", name="For lecturers")
     sheet.emulate_media(media="print")

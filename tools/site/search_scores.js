@@ -30,9 +30,10 @@
   let sections, kin;
   const stemOf = (word) => new Stemmer().stemWord(word);
   function read({ pages, words }) {
-    sections = pages.flatMap(([page, ...found]) => found.map(([anchor, given, ...terms], i) => {
-      const heading = given || anchor;
+    sections = pages.flatMap(([page, ...found]) => found.map(([id, given, ...terms], i) => {
+      const heading = given || id;
       const unnumbered = heading.replace(/^[\d.]+ /, "");
+      const anchor = id || unnumbered.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
       return {
         page, heading, anchor, title: found[0][1], href: `${page}.html${i ? `#${anchor}` : ""}`,
         names: [unnumbered, ...unnumbered.split(", ")].map(nameOf), terms: terms.map(nameOf),
@@ -136,7 +137,10 @@
     }));
     if (Search.texts[page]) return Search.texts[page][anchor];
     const text = await fetch(`${page}.html`).then((response) => response.text()).catch(() => "");
-    return text && Search.htmlToText(text, `#${CSS.escape(anchor)}`);
+    let box = new DOMParser().parseFromString(text, "text/html").getElementById(anchor);
+    while (box?.matches("dt")) box = box.nextElementSibling;
+    for (const one of box?.querySelectorAll("pre, script, section, h1, h2, h3, h4, summary") ?? []) one.remove();
+    return box?.textContent.replace(/\s+/g, " ").trim();
   }
 
   // The part of a text that has most of the words, in bold, from where a sentence or a word begins.

@@ -32,6 +32,7 @@ LEFT_OUT |= {"cell_output", "solution", "sig", "field-list", "in-reference", "la
 JOINTS = {"msub": "_", "msup": "^", "mfrac": "/", "msubsup": "_^"}
 JOINTS |= {"munder": "_", "munderover": "_^"}
 WORD = re.compile(r"\w+(?:-\w+)*")
+NUMBER = re.compile(r"^[\d.]+ ")  # before a heading
 STOP_WORDS = SearchEnglish.stopwords
 OFTEN = 3  # times in a section
 
@@ -142,7 +143,7 @@ def index(pages: dict[str, list[Section]]) -> str:
     """The script with the headings of each page, and with the sections of each word.
 
     These are counted through the book: a word has the step from each to the next, marked where it
-    stands there often. A heading that is its anchor is left out.
+    stands there often. An anchor or a heading that follows from the other is left out.
     """
     found: dict[str, Counter[int]] = defaultdict(Counter)
     for number, section in enumerate(chain.from_iterable(pages.values())):
@@ -162,8 +163,11 @@ def index(pages: dict[str, list[Section]]) -> str:
 
 def entry(section: Section) -> list[str]:
     """A section in the index."""
-    heading = "" if section.heading == section.anchor else section.heading
-    return [section.anchor, heading, *section.terms]
+    heading, anchor = section.heading, section.anchor
+    if heading == anchor:
+        return [anchor, ""]
+    follows = re.sub("[^a-z0-9]+", "-", NUMBER.sub("", heading).lower()).strip("-") == anchor
+    return ["" if follows else anchor, heading, *section.terms]
 
 
 def compact(value: object) -> str:

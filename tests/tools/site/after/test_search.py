@@ -68,4 +68,7 @@ def test_the_index_counts_the_sections_of_a_word_through_all_pages() -> None:
     assert found["words"]["key"] == "6"
     one, two, _ = found["pages"]
     assert one == ["one", ["a", "Beam"]]
-    assert two[1] == ["masks", "12. Masks", "causal mask"] and two[-1] == ["a.b.C", ""]
+    assert two[1] == ["", "12. Masks", "causal mask"] and two[-2:] == [
+        ["module", ""],
+        ["a.b.C", ""],
+    ]

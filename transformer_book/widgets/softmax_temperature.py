@@ -29,4 +29,5 @@ class SoftmaxTemperature(Widget):
         """The same numbers, for paper."""
         from transformer_book.figures.embedding import temperature_bars
 
-        return temperature_bars(*map(list, zip(*self.scores, strict=True)), [self.temperature])
+        tokens, scores = map(list, zip(*self.scores, strict=True))
+        return temperature_bars(tokens, scores, [self.temperature])

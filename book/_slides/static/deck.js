@@ -268,22 +268,23 @@
 
   const PACE = "Left for this slide";
   // The labels have a strip of their own, and the time one line, so that the notes have the rest.
-  const LOOK_OF_VIEW = `
-    .mute { opacity: 1 !important; color: #666; }
-    h1 { position: absolute; overflow: hidden; width: 1px; height: 1px; margin: 0; }
-    #upcoming-slide { padding-top: 42px !important; }
-    #upcoming-slide .label, #speaker-layout { top: 4px; }
-    [data-last] #upcoming-slide iframe { visibility: hidden; }
-    .speaker-controls-time { display: grid; grid-template-columns: auto 1fr auto; padding: 0 16px 6px !important; }
-    .speaker-controls-time .clear { display: none; }
-    .speaker-controls-time > * { width: auto !important; margin: 0 !important; }
-    .speaker-controls-time .timer { grid-area: 2 / 1; }
-    .speaker-controls-time :is(.pacing, .pacing-title) { grid-column: 2; text-align: center; }
-    .speaker-controls-time .clock { grid-area: 2 / 3; }
-    .speaker-controls-notes { padding: 4px 16px !important; }
-    .speaker-controls-notes .value :is(p, ol) { margin: 0 0 0.4em; }
-    .speaker-controls-notes .value li p { margin: 0; }
-    .speaker-controls-notes .value { margin: 0; font-size: 1em !important; line-height: 1.35 !important; }`;
+  const LOOK_OF_VIEW = [
+    ".mute { opacity: 1 !important; color: #666; }",
+    "h1 { position: absolute; overflow: hidden; width: 1px; height: 1px; margin: 0; }",
+    "#upcoming-slide { padding-top: 42px !important; }",
+    "#upcoming-slide .label, #speaker-layout { top: 4px; }",
+    "[data-last] #upcoming-slide iframe { visibility: hidden; }",
+    ".speaker-controls-time { display: grid; grid-template-columns: auto 1fr auto; padding: 0 16px 6px !important; }",
+    ".speaker-controls-time .clear { display: none; }",
+    ".speaker-controls-time > * { width: auto !important; margin: 0 !important; }",
+    ".speaker-controls-time .timer { grid-area: 2 / 1; }",
+    ".speaker-controls-time :is(.pacing, .pacing-title) { grid-column: 2; text-align: center; }",
+    ".speaker-controls-time .clock { grid-area: 2 / 3; }",
+    ".speaker-controls-notes { padding: 4px 16px !important; }",
+    ".speaker-controls-notes .value :is(p, ol) { margin: 0 0 0.4em; }",
+    ".speaker-controls-notes .value li p { margin: 0; }",
+    ".speaker-controls-notes .value { margin: 0; font-size: 1em !important; line-height: 1.35 !important; }",
+  ].join("\n");
 
   /** Notes that are too long for their place get smaller letters. @param {Document} view */
   function shorten(view) {

@@ -447,7 +447,7 @@ def opening(env: BuildEnvironment, page: str, slides: list[slide]) -> slide:
 
 def closing(kept: nodes.admonition) -> slide:
     """The last slide: the chapter's lines to keep."""
-    title, *lines = kept.deepcopy().children
+    title, *lines = cast("list[nodes.Element]", kept.deepcopy().children)
     ask = nodes.container("", nodes.Text(CLOSING), kind="ask")
     made = begin({"title": [title], "point": [], "then": [], "notes": [ask]}, A_MINUTE)
     part_of(made, "slide-words").extend(lines)

@@ -45,7 +45,7 @@ def test_a_page_has_its_sections_with_their_prose_and_formulas_as_words() -> Non
     ("text", "words"),
     [
         ("the warm-up", {"warmup", "warm", "up"}),
-        ("Keys, queries and 4 classes", {"key", "query", "classe"}),
+        ("Keys, queries and 4 words", {"key", "query", "word"}),
         ("√d_k", {"sqrt", "d_k"}),
         ("ein Glas für ß", {"ein", "gla", "für"}),
     ],

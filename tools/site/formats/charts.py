@@ -102,8 +102,8 @@ def table_of(texts: list[str]) -> Table | None:
     if not kinds or max(kinds.values()) < 2:
         return None
     kind = max(kinds, key=lambda kind: (kinds[kind], len(kind)))
-    places = [place for place, line in enumerate(read) if line.units == kind]
-    lines = [read[place] for place in places]
+    rows = [row for row, line in enumerate(read) if line.units == kind]
+    lines = [read[row] for row in rows]
     shared = {line.before[0] for line in lines} - {""}
     for line in lines:
         if len(shared) > 1:  # they tell the lines apart
@@ -113,7 +113,7 @@ def table_of(texts: list[str]) -> Table | None:
             line.name = line.name.removesuffix(f" {line.before[0]}")
     around = zip(lines[0].before, lines[0].after, strict=True)
     words = (" … ".join(filter(None, both)) for both in around)
-    table = Table(lines, ["", *words], texts[: places[0]], texts[places[-1] + 1 :])
+    table = Table(lines, ["", *words], texts[: rows[0]], texts[rows[-1] + 1 :])
     if not has_head(table):
         take_names(table)
     return table

@@ -11,7 +11,8 @@ from random import Random
 import matplotlib.pyplot as plt
 import pytest
 
-from tools import exam, goals, handout
+from tools import exam, handout
+from tools.site import goals
 from tools.site.after.lecturers import SEED, sheets
 from tools.site.chapters import Chapter, numbered
 from tools.site.extensions.slide_marks import Mark, read_mark

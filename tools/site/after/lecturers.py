@@ -1,8 +1,8 @@
 """What lecturers print: a hand-out, an exam with its solutions, and the goals of all chapters.
 
-The commands `tools.handout`, `tools.exam` and `tools.goals` make each of them anew, an exam with
-other numbers. Here they become files of the site, to which the page for lecturers leads. A page of
-them is a sheet to print: no contents beside it, and always light.
+The commands `tools.handout`, `tools.exam` and `tools.site.goals` make each of them anew, an exam
+with other numbers. Here they become files of the site, to which the page for lecturers leads. A
+page of them is a sheet to print: no contents beside it, and always light.
 """
 
 import re
@@ -60,7 +60,7 @@ def to_html(text: str) -> str:
 def sheets() -> dict[str, str]:
     """The pages, by their names: the questions of an exam, its solutions, the chapters' goals."""
     from tools.exam import exam
-    from tools.goals import syllabus
+    from tools.site.goals import syllabus
 
     text = exam(Random(SEED))
     (points,) = re.findall(r"all questions together make (\d+) points", text)

@@ -1,4 +1,4 @@
-"""What each chapter teaches, for a syllabus: `python -m tools.goals` prints it.
+"""What each chapter teaches, for a syllabus: `python -m tools.site.goals` prints it.
 
 The goals stand in the chapters, in the box "After this chapter you can", and nowhere else.
 """
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tools.site.chapters import numbered
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 BOX = re.compile(r"^(:::+|```+)\{admonition\} After this chapter you can\n(.*?)^\1$", re.M | re.S)
 MARKED = re.compile(r"\{\w+(?::\w)?\}`([^`<]+?)(?: <[^>]*>)?`")
 

@@ -41,7 +41,7 @@ FLOORS = {
     },
     "tools.site": {
         "a chapter, a page, and what each takes": "chapters pages keys durations",
-        "all chapters": "main_line execute",
+        "all chapters": "main_line execute goals",
         "while Sphinx reads": "extensions",
         "once pages are there": "after",
         "notebooks, slides, paper": "formats",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import traitlets
 
-from transformer.text import EOS, SPACE
+from transformer.text import BOS, EOS, SPACE
 
 from transformer_book.widgets.attentions import KINDS, text_of
 from transformer_book.widgets.base import Widget
@@ -46,8 +46,7 @@ class AttentionHeads(Widget):
         on_sentence: translates a reader's own sentence into a further example, where a kernel
             runs. What it raises is shown to the reader.
         written: show cross-attention only, each row under the token that is about to be written
-            (it has read the one before), without the signs that stand for spaces, and the
-            sentence and its translation above.
+            (it has read the one before), without the signs that stand for spaces.
         settings: the traits example, kind, layer, head (all counted from 0) and view; and live,
             what `page_model` says of the model, by which a page translates a reader's own
             sentence without a kernel.
@@ -155,6 +154,7 @@ class AttentionHeads(Widget):
 
     def _append(self, example: Any) -> None:
         labels, layers = _checked(example, f"example {len(self._layers)}")
+        labels["said"] = _said(labels)
         if self.written:
             if "cross" not in layers:
                 raise ValueError(f"example {len(self._layers)} has no cross-attention to show")
@@ -309,16 +309,22 @@ def _checked(example: Any, name: str) -> tuple[dict[str, Any], Layers]:
 
 def _as_written(labels: dict[str, Any]) -> dict[str, Any]:
     """Each row under the token that is about to be written, and all without signs for spaces."""
-    source, target = labels["source"], [*labels["target"][1:], EOS]
-    asks = bool(source) and DIRECTION.fullmatch(source[0]) is not None
-    said = " \u2192 ".join(
-        _spelled([t for t in tokens if t != EOS]) for tokens in (source[asks:], target)
-    )
     plain = {
         side: [token.replace(SPACE, "") or token for token in tokens]
-        for side, tokens in (("source", source), ("target", target))
+        for side, tokens in (
+            ("source", labels["source"]),
+            ("target", [*labels["target"][1:], EOS]),
+        )
     }
-    return labels | plain | {"said": said}
+    return labels | plain
+
+
+def _said(labels: dict[str, Any]) -> str:
+    """The sentence and, if there is one, its translation, as text."""
+    source, target = labels["source"], labels["target"]
+    asks = bool(source) and DIRECTION.fullmatch(source[0]) is not None
+    texts = filter(None, (source[asks:], target))
+    return " \u2192 ".join(_spelled([t for t in text if t not in (BOS, EOS)]) for text in texts)
 
 
 def _spelled(tokens: list[str]) -> str:

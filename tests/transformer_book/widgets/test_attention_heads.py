@@ -252,6 +252,8 @@ def test_what_is_written_next_stands_beside_its_row():
     with pytest.raises(traitlets.TraitError, match="read-only"):
         widget.written = False
     encoder = {k: w for k, w in example["weights"].items() if k.startswith("encoder")}
+    alone = {"source": ["\u2581Zwei", "</s>"], "weights": encoder}
+    assert AttentionHeads(alone).contents["examples"][0]["said"] == "Zwei"
     with pytest.raises(ValueError, match="example 0 has no cross-attention"):
         AttentionHeads({**example, "weights": encoder}, written=True)
 
@@ -261,6 +263,7 @@ def test_the_marks_say_what_they_mark_and_sentences_are_listed_as_they_were_writ
     pieces = {"source": ["\u2581Zwei", "\u2581Hund", "e"], "target": ["<s>", "\u2581Two"]}
     example = {**example, **pieces, "alignment": [(0, 0)]}
     read = show(AttentionHeads([example, example], kind="cross"))
+    expect(read.page.locator(".tfw-heads-said")).to_have_text("Zwei Hunde \u2192 Two")
     assert read.page.get_by_text("Orange frames mark what the next word translates.").is_visible()
     assert read.page.locator("option", has_text="1. Zwei Hunde").count() == 1
     read.set("kind", "encoder self")

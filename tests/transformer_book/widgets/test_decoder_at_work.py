@@ -57,13 +57,14 @@ def assert_shows(shown, one, pane=0):
     assert output(shown, ".tfw-decoder-later", pane) == run["pieces"][at + 1 :]
     candidates, both = one.candidates(pane), one.temperature != 1 or one.top_k != 0
     *likely, rest = rows(shown, pane)
+    assert len(likely) == len(candidates)
+    if run["tokens"][at] not in {c["token"] for c in candidates}:
+        candidates.pop()  # in its place stands what was written
+        assert likely[-1][0] == run["pieces"][at]
     for row, candidate in zip(likely, candidates, strict=False):
         mark = "✓ written" if candidate["token"] == run["tokens"][at] else ""
         drawn = said(candidate["drawn"]) if both else None
         assert row == [candidate["piece"], said(candidate["probability"]), drawn, mark]
-    assert len(likely) - len(candidates) == (
-        run["tokens"][at] not in {c["token"] for c in candidates}
-    )
     assert [row[3] for row in likely].count("✓ written") == 1
     others = 496 - len(likely)
     assert rest[0] == f"all {others} others"
@@ -175,6 +176,35 @@ def test_no_step_changes_how_tall_it_is(show, width):
     heights.add(shown.height())
     assert len(heights) == 1
     assert heights.pop() < 1000
+
+
+def test_on_a_phone_ten_words_fit_and_no_line_crosses_a_word_aslant(show):
+    shown = show(decoder("Zwei Hunde.", name="everyday", live=True), width=390, touch=True)
+    load_model(shown)
+    for sentence in (
+        "Could you please tell me where the nearest train station is?",
+        "My brother bought an expensive motorcycle without asking his parents.",
+    ):
+        translate(shown, sentence)
+        wait_for_answer(shown)
+        assert shown.height() <= 1000
+        for step in (3, len(shown.state("contents")["runs"][0]["tokens"])):
+            shown.set("step", step)
+            shown.frame()
+            source, target = shown.widget.locator(".tfw-decoder-tokens").evaluate_all(
+                "lists => lists.map(({ offsetTop, offsetHeight }) => [offsetTop, offsetHeight])"
+            )[:2]
+            paths = shown.widget.locator(".tfw-decoder-lines path")
+            assert paths.count()
+            for path in paths.evaluate_all("all => all.map((one) => one.getAttribute('d'))"):
+                slanted = re.fullmatch(r"M[\d.]+ [\d.]+V([\d.]+)L[\d.]+ ([\d.]+)V[\d.]+", path)
+                assert float(slanted[1]) == target[0] and float(slanted[2]) == sum(source)
+    translate(shown, "a")
+    wait_for_answer(shown)
+    expect(shown.widget.locator(".tfw-decoder-whole").first).to_contain_text(
+        "The whole output: nothing (the end mark comes first), log P"
+    )
+    shown.check()
 
 
 def test_on_a_phone_the_bars_are_long_enough_to_compare(show):

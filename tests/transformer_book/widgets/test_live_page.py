@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.transformer_book.widgets.nasty import nasty
 from tools.site.after import policy
@@ -47,6 +47,11 @@ def beams(name="toy_german", sentence=TOY, **settings):
 def requests_of(page: Page) -> list[str]:
     script = "performance.getEntriesByType('resource').map(({ name }) => name)"
     return page.evaluate(script)
+
+
+def answer_beside(shown: WidgetPage) -> Locator:
+    """What is said beside the field."""
+    return shown.page.locator(".tfw-own-answer")
 
 
 def load_model(shown: WidgetPage) -> None:
@@ -106,6 +111,8 @@ def test_the_heads_of_a_sentence_are_those_that_python_shows(show):
     assert (ours != theirs).mean() < 0.001  # a rounding that falls the other way
     heading = shown.page.locator(".tfw-rows span").all_inner_texts()
     assert heading == expected.contents["examples"][1]["source"]
+    [said] = translator("toy_german").translate([OWN])
+    expect(shown.page.locator(".tfw-heads-said")).to_have_text(f"{OWN} \u2192 {said}")
     shown.check()
 
 
@@ -131,13 +138,19 @@ def test_rows_stand_under_the_token_that_is_about_to_be_written(name, show, look
     shown.check()
 
 
-def test_who_does_not_know_what_to_ask_taps_a_sentence_and_is_told_when_the_model_is_unsure(show):
-    shown = show(heads("everyday", "Zwei Hunde."))
+@pytest.mark.parametrize("width", [390, 1000])
+def test_who_does_not_know_what_to_ask_taps_a_sentence_and_is_told_when_the_model_is_unsure(
+    show, width
+):
+    shown = show(heads("everyday", "Zwei Hunde."), width=width)
     load_model(shown)
-    field = shown.page.get_by_label("Your own sentence, in English or in German")
+    field = shown.page.get_by_label("Your own sentence, English or German")
     offered = field.get_attribute("placeholder")
     unsure = shown.page.get_by_text("The model is unsure")
     tapped = shown.page.get_by_role("button", name=offered)
+    if width == 390:  # where the sentences would take the place of the picture
+        expect(tapped).to_be_hidden()
+        shown.page.get_by_text("Sentences to try").click()
     tapped.click()
     wait_for(shown, 2)
     expect(tapped).to_be_hidden()  # between the field and its answer nothing stands now
@@ -147,12 +160,115 @@ def test_who_does_not_know_what_to_ask_taps_a_sentence_and_is_told_when_the_mode
         wait_for(shown, number)
         assert unsure.count() == (text in STRANGE), text
     ask(shown, "")
-    nothing = shown.page.get_by_text("Nothing is written here yet.")
-    assert nothing.is_visible() and unsure.count() == 1  # the answer still stands below
+    expect(answer_beside(shown)).to_have_text("Nothing is written here yet.")  # and nothing else
     ask(shown, 600 * "x")
     expect(shown.page.get_by_role("alert")).to_be_visible()
-    expect(unsure).to_have_count(0)  # that was another sentence
+    expect(answer_beside(shown)).to_have_text("")  # that was another sentence
     shown.check()
+
+
+def test_the_field_of_a_small_language_says_which_and_is_honest_about_other_words(show):
+    shown = show(heads(), width=390, touch=True)
+    load_model(shown)
+    field = shown.page.get_by_label("Your own sentence, in toy German")
+    shown.page.get_by_text("Sentences to try").tap()
+    offered = shown.widget.locator(".tfw-suggestions button")
+    texts = offered.all_inner_texts()
+    assert field.get_attribute("placeholder") == texts[0] and len(texts) == 3
+    unknown = translator("toy_german").tokenizer.encode("Elefant")
+    assert not set(unknown) & set(translator("toy_german").tokenizer.encode(" ".join(texts)))
+    offered.last.tap()
+    wait_for(shown, 2)
+    expect(answer_beside(shown)).to_have_text("")
+    some, one = (f"{n} not in the model's vocabulary (\u2068" for n in ("2 words are", "1 word is"))
+    for number, (sentence, read, honest) in enumerate([
+        ("Where is Rome?", "Where is Rome ?", f"{some}Where\u2069, \u2068Rome\u2069)"),
+        ("die Maus sieht den Hund.", "die Maus sieht den Hund .", f"{one}Maus\u2069)"),
+        ("der Hund schläft.", "der Hund schläft .", None),
+    ], start=3):  # fmt: skip
+        ask(shown, sentence)
+        wait_for(shown, number)
+        if honest:
+            expect(answer_beside(shown)).to_contain_text(honest)
+        else:
+            expect(answer_beside(shown)).to_have_text("")
+        assert field.input_value() == read
+        [found] = translator("toy_german").translate([read])
+        expect(shown.page.locator(".tfw-heads-said")).to_have_text(f"{read} \u2192 {found}")
+    shown.check()
+
+
+def test_a_translation_without_a_word_is_called_so(show):
+    nothing = "nothing (the end mark comes first)"
+    assert translator("everyday").translate(["a"]) == [""]
+    shown = show(heads("everyday", "Zwei Hunde."))
+    load_model(shown)
+    ask(shown, "a")
+    wait_for(shown, 2)
+    expect(shown.page.locator(".tfw-heads-said")).to_have_text(f"a \u2192 {nothing}")
+    shown = show(beams("everyday", "Zwei Hunde."))
+    load_model(shown)
+    ask(shown, "a")
+    wait_for(shown, 2)
+    expect(answer_beside(shown)).to_contain_text(f"The search ends with {nothing}.")
+
+
+# Ten words each, the last one of many pieces.
+TEN_WORDS = [
+    "Could you please tell me where the nearest train station is?",
+    "My brother bought an expensive motorcycle without asking his parents.",
+]
+
+
+@pytest.mark.parametrize("explorer", [heads, beams])
+def test_on_a_phone_ten_words_of_ones_own_make_no_tall_figure(show, explorer):
+    shown = show(explorer("everyday", "Zwei Hunde spielen im Schnee."), width=390, touch=True)
+    load_model(shown)
+    for number, sentence in enumerate(TEN_WORDS, start=2):
+        before = shown.height()
+        waiting = shown.widget.evaluate(
+            """(place, sentence) => {
+              const field = place.querySelector("input[type=text]");
+              field.value = sentence;
+              field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+              const { height } = place.querySelector(".tfw").getBoundingClientRect();
+              return [place.querySelector(".tfw-own-answer").innerText, height];
+            }""",
+            sentence,
+        )
+        assert waiting[0].endswith("\u2026")
+        assert waiting[1] == before
+        wait_for(shown, number)
+        shown.frame()
+        heights = [shown.height()]
+        for one in shown.widget.locator("input[type=radio]").all():
+            one.check()
+            shown.frame()
+            heights.append(shown.height())
+        assert max(heights) <= 1000, sentence
+    assert shown.page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_the_edge_beyond_which_a_picture_goes_on_is_pale(show):
+    shown = show(heads("everyday", "Zwei Hunde.", view="lines"), width=390, touch=True)
+    box = shown.page.locator(".tfw-heads-tall")
+    expect(box).to_have_attribute("data-cut", "")
+    load_model(shown)
+    ask(shown, f"{TEN_WORDS[0][:-1]} and when the next train leaves?")
+    wait_for(shown, 2)
+    expect(box).to_have_attribute("data-cut", "bottom")
+    assert box.evaluate("box => getComputedStyle(box).maskImage").count("2.5rem") == 0
+    box.evaluate("box => box.scrollBy(0, 20)")
+    expect(box).to_have_attribute("data-cut", "top bottom")
+    box.evaluate("box => box.scrollBy(0, 2000)")
+    expect(box).to_have_attribute("data-cut", "top")
+    shown = show(beams("everyday", "Zwei Hunde spielen im Schnee."), width=390)
+    tree = shown.page.locator(".tfw-scroll:has(.tfw-beam-tree)")
+    expect(tree).to_have_attribute("data-cut", "")
+    shown.page.get_by_role("slider", name="step").press("End")
+    expect(tree).to_have_attribute("data-cut", "left")  # beyond the front nothing has grown
+    tree.evaluate("box => box.scrollTo(0, 0)")
+    expect(tree).to_have_attribute("data-cut", "right")
 
 
 def test_the_trees_of_a_sentence_are_those_that_python_shows(show):

@@ -4,7 +4,7 @@
 import { ATTENTIONS, ONE } from "../kit/attentions.js";
 
 /**
- * @typedef {{source: string[], target: string[], alignment: [number, number][], said?: string}} Example
+ * @typedef {{source: string[], target: string[], alignment: [number, number][], said: string}} Example
  */
 /** @typedef {{heads: Object<string, number[]>, examples: Example[]}} Contents */
 

@@ -9,24 +9,20 @@ import { LEAST, headLines, quoted } from "../kit/lines.js";
 import { assign, bytesOf, inflate, watch } from "../kit/model.js";
 import { fixed } from "../kit/numbers.js";
 import { ownSentence } from "../kit/own_sentence.js";
+import { NOTHING } from "../kit/unsure.js";
 import { kindsOf, readerOf, statistics } from "./data.js";
 import { smallHeads } from "./small.js";
 
 const MANY_TOKENS = 40;
 const TOO_MANY_FOR_LABELS = 80;
-const SPACE = "\u2581"; // a piece that begins a word begins with it
-const EOS = "</s>";
+const ARROW = " \u2192 "; // from a sentence to its translation
 
 /**
  * An example's sentence as its reader wrote it.
  * @param {import("./data.js").Example} example
  */
-function sentenceOf({ source, target, said }) {
-  const tokens = (source.length ? source : target).filter((token) => token !== EOS);
-  const pieces = tokens.some((token) => token.includes(SPACE));
-  const text = said?.split(" \u2192 ")[0]
-    ?? (pieces ? tokens.join("").replaceAll(SPACE, " ").trim() : tokens.join(" "))
-      .replace(/^\u2192\w+ /, ""); // what asks for a language is none of its words
+function sentenceOf({ said }) {
+  const [text] = said.split(ARROW);
   return text.length > 48 ? `${text.slice(0, 47)}\u2026` : text;
 }
 
@@ -62,22 +58,20 @@ async function render({ model, el }) {
       ?.scrollIntoView({ block: "nearest", inline: "nearest" });
   });
   const scale = legend({ low: "0", high: "1" });
-  const matrix = html("div", {}, picture.element, scale);
+  const matrix = html("div", { class: "tfw-heads-matrix" }, picture.element, scale);
   const lines = headLines();
-  const note = html("p", {}, `Only weights of ${LEAST} and more have a line.`);
-  const linesView = html("div", {}, lines.element, note);
   const heading = html("p", { class: "tfw-heading" });
   const numbers = html("p", { class: "tfw-heads-numbers" });
   const truth = html("p", {});
   const said = html("p", { class: "tfw-heads-said", role: "status" });
   const large = html("div", {});
   const table = html("table", { class: "tfw-table" });
-  const details = html("details", {}, html("summary", {}, "All heads in numbers"),
+  const details = html("details", {}, html("summary", {}, "All heads in numbers"), numbers,
     scrolling("All heads in numbers", table));
   const problem = html("p", { class: "tfw-error", role: "alert", hidden: true });
-  const controls = html("div", { class: "tfw-controls" });
+  const controls = html("div", { class: "tfw-controls tfw-heads-choices" });
   const own = ownSentence(model, "Translate", "The model translates it \u2026",
-    model.get("can_translate"));
+    { answers: model.get("can_translate") });
   /** @type {(() => void)[]} */
   let stops = [];
 
@@ -85,10 +79,10 @@ async function render({ model, el }) {
     for (const stop of stops) stop();
     const kinds = kindsOf(contents);
     const made = [
-      ...(kinds.length > 1 ? [pick(model, "kind", { label: "attention",
-        options: kinds.map((kind) => [ATTENTIONS[kind].name, kind]) })] : []),
       pick(model, "view", { label: "enlarged as", options: ["matrix", "lines"] }),
+      ...(kinds.length > 1 ? [pick(model, "kind", { label: "attention", options: kinds })] : []),
     ];
+    made[1]?.element.classList.add("tfw-heads-kinds");
     const sentences = choice(model, "example", { label: "sentence",
       options: contents.examples.map((each, i) => [`${i + 1}. ${sentenceOf(each)}`, i]) });
     stops = [sentences, ...made].map(({ stop }) => stop);
@@ -136,19 +130,21 @@ async function render({ model, el }) {
     small.mark(layer, head);
     const one = read(example, kind, layer, head);
     const { cells, rows, columns, links } = one;
-    said.textContent = contents.examples[example].said ?? "";
+    const text = contents.examples[example].said;
+    said.textContent = text.endsWith(ARROW) ? `${text}${NOTHING}` : text;
     heading.textContent = `Layer ${layer + 1}, head ${head + 1}: ${ATTENTIONS[kind].name}`;
-    numbers.textContent = `Mean over the tokens: ${
+    numbers.textContent = `Layer ${layer + 1}, head ${head + 1}, mean over the tokens: ${
       summary(one, kind).filter(([, value]) => value != null)
-        .map(([name, value]) => `${name} ${fixed(value, 3)}`).join("; ")}.`;
-    const view = model.get("view") === "lines" ? linesView : matrix;
+        .map(([name, value]) => `${name} ${fixed(value, 3)}`).join("; ")}. Weights below ${
+      LEAST} have no line.`;
+    const view = model.get("view") === "lines" ? lines.element : matrix;
     truth.hidden = links.length === 0;
     // A row that has read a word is about to write the next one: its true link is the next one's.
-    truth.textContent = `${view === linesView ? "Dotted orange lines" : "Orange frames"} mark ${
+    truth.textContent = `${view !== matrix ? "Dotted orange lines" : "Orange frames"} mark ${
       kind === "cross" && !model.get("written") ? "what the next word translates"
         : "the words that truly belong together"}.`;
     if (large.firstChild !== view) large.replaceChildren(view);
-    if (view === linesView) {
+    if (view !== matrix) {
       lines.show(one);
     } else {
       const most = Math.max(rows.length, columns.length);
@@ -188,11 +184,10 @@ async function render({ model, el }) {
     oncePerFrame(draw));
   const stopLoading = watch(model, ["contents", "packed"], oncePerFrame(load));
   el.append(html("div", { class: "tfw tfw-heads" }, ...(own ? [own.element] : []), problem,
-    ...(model.get("written") ? [said] : []), controls,
+    said, controls,
     html("div", { class: "tfw-heads-both" },
       html("div", {}, small.element, details),
-      html("div", { class: "tfw-heads-large" }, heading, truth, large,
-        html("details", {}, html("summary", {}, "This head in numbers"), numbers)))));
+      html("div", { class: "tfw-heads-large" }, heading, truth, large))));
   return () => {
     stop();
     stopLoading();

@@ -3,7 +3,7 @@
 
 import { ONE } from "../kit/attentions.js";
 import { sequential } from "../kit/colours.js";
-import { OWN_KEYS, html } from "../kit/elements.js";
+import { OWN_KEYS, html, paleWhereCut } from "../kit/elements.js";
 
 /** @typedef {import("./data.js").Head} Head */
 
@@ -54,7 +54,7 @@ export function smallHeads(onPick) {
     role: "group",
     "aria-label": "All layers and heads. Arrow keys move, Enter enlarges.",
   });
-  const element = html("div", { class: "tfw-scroll" }, table);
+  const element = paleWhereCut(html("div", { class: "tfw-scroll" }, table));
   /** @type {HTMLButtonElement[][]} */
   let buttons = [];
   let layout = "";

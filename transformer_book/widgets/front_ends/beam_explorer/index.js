@@ -6,7 +6,7 @@ import { html, oncePerFrame, scrolling } from "../kit/elements.js";
 import { assign, watch } from "../kit/model.js";
 import { fixed } from "../kit/numbers.js";
 import { ownSentence } from "../kit/own_sentence.js";
-import { unsure } from "../kit/unsure.js";
+import { quotedText, unsure } from "../kit/unsure.js";
 import { fateOf, textOf, treeOf } from "./data.js";
 import { lengthPenalty, ranked } from "./maths.js";
 import { treePicture } from "./picture.js";
@@ -73,9 +73,9 @@ function render({ model, el }) {
     html("details", { class: "tfw-more" }, html("summary", {}, title), ...parts);
   const note = html("p", {});
   const sentences = html("div", {});
-  const own = ownSentence(model, "Search", "The model searches \u2026");
-  const offered = contents.examples.length; // those behind them are the reader's own
   const found = html("p", { role: "status" });
+  const own = ownSentence(model, "Search", "The model searches \u2026", { found: [found] });
+  const offered = contents.examples.length; // those behind them are the reader's own
   const onSlide = el.closest(".slides"); // there the tree comes first
   let stopSentences = () => {};
 
@@ -107,7 +107,7 @@ function render({ model, el }) {
     const [best] = ranked(tree.ends, contents.alpha);
     const { unsure_below: below = -Infinity } = contents;
     found.textContent = example < offered || !best ? ""
-      : `The search ends with \u201c\u2068${textOf(tree, best.node, contents.marked)}\u2069\u201d. ${
+      : `The search ends with ${quotedText(textOf(tree, best.node, contents.marked))}. ${
         unsure(best.total / best.length, below)}`;
   }
 
@@ -172,15 +172,15 @@ function render({ model, el }) {
   el.append(html("div", { class: "tfw tfw-beam" },
     html("p", { class: "tfw-question" },
       "Drag the front of the search. Does the winner ever stand below another prefix?"),
-    ...(own && !onSlide ? [own.element] : []), found, problem,
-    html("div", { class: "tfw-controls" }, sentences, sizes.element),
+    ...(own && !onSlide ? [own.element] : []), problem,
+    html("div", { class: "tfw-controls tfw-two" }, sentences, sizes.element),
     picture.element,
     html("ul", { class: "tfw-key" }, ...KEY.map(([look, words]) => html("li", {},
       html("span", { class: `tfw-beam-swatch ${look}`, "aria-hidden": "true" }), words))),
     readout, walk.element,
-    fold("Finished hypotheses, and alpha",
+    html("div", { class: "tfw-folds" }, fold("Finished hypotheses, and alpha",
       html("div", { class: "tfw-controls" }, alpha.element), endsHead, ends, note),
-    fold("Candidates of this step", candidatesHead, candidates),
+    fold("Candidates of this step", candidatesHead, candidates)),
     ...(own && onSlide ? [own.element] : [])));
   load();
   return () => {

@@ -1,15 +1,16 @@
 // @ts-check
 // The tree of a beam search: a column for each step, its most probable candidate on top.
 
-import { OWN_KEYS, html, svg } from "../kit/elements.js";
+import { OWN_KEYS, html, paleWhereCut, svg } from "../kit/elements.js";
 import { grip } from "../kit/grip.js";
 import { keepsStill } from "../kit/motion.js";
 import { fixed } from "../kit/numbers.js";
 
 /** @typedef {import("./data.js").Tree} Tree */
 
-const NODE = { width: 88, height: 32 };
-const GAP = { x: 26, least: 3, most: 40 }; // upwards as the number of rows leaves
+// A box, where its lines of text stand, and the gaps, of which the vertical one is what the rows leave.
+const WIDE = { width: 88, height: 32, text: 14, sum: 27, gap: 26, least: 3, most: 40 };
+const NARROW = { width: 78, height: 28, text: 12, sum: 24, gap: 16, least: 2, most: 32 };
 const MARGIN = 8;
 const ROOM = 34; // to the right of the last column, for the handle
 const PULL = 57; // pixels of a drag that are a step
@@ -17,10 +18,6 @@ const HEAD = 22;
 const LETTERS = 9; // of a token that fit
 const COLUMNS = 3; // drawn in a frame, so that the page never waits for a large tree
 const SIGNS = { l: "", f: " \u2713", d: " \u2717" };
-
-const xOf = (/** @type {number} */ step) => MARGIN + step * (NODE.width + GAP.x);
-/** How high the tree of so many rows is at least. @param {number} rows */
-const leastHeight = (rows) => HEAD + 2 * MARGIN + rows * (NODE.height + GAP.least);
 
 /** @param {string} piece */
 const label = (piece) => {
@@ -37,6 +34,8 @@ const label = (piece) => {
  *   goTo: (step: number) => void}} act
  */
 export function treePicture(mostRows, act) {
+  const size = matchMedia("(width <= 40rem)").matches ? NARROW : WIDE;
+  const xOf = (/** @type {number} */ step) => MARGIN + step * (size.width + size.gap);
   const edges = svg("g", { class: "tfw-beam-edges" });
   const boxes = svg("g", {});
   const heads = svg("g", { class: "tfw-beam-heads" });
@@ -52,11 +51,13 @@ export function treePicture(mostRows, act) {
   const front = svg("g", {}, svg("rect", { class: "tfw-grip-room", x: -16, width: 38 }),
     svg("line", { class: "tfw-beam-front" }), svg("circle", { class: "tfw-grip-dot", r: 9 }),
     svg("path", { class: "tfw-beam-arrows", d: "M-12 -6l-7 6l7 6zM12 -6l7 6l-7 6z" }));
-  const height = leastHeight(mostRows);
-  let pitch = NODE.height + GAP.least; // from one row to the next
+  const height = HEAD + 2 * MARGIN + mostRows * (size.height + size.least);
+  let pitch = size.height + size.least; // from one row to the next
   const yOf = (/** @type {number} */ rank) => HEAD + MARGIN + rank * pitch;
   picture.append(heads, edges, boxes, front);
-  const box = html("div", { class: "tfw-scroll" }, picture);
+  /** How wide is what has grown. */
+  const grown = () => xOf(upTo) + size.width + ROOM;
+  const box = paleWhereCut(html("div", { class: "tfw-scroll" }, picture), grown);
 
   /** @type {Tree | null} */
   let tree = null;
@@ -103,13 +104,13 @@ export function treePicture(mostRows, act) {
     tree = next;
     looks = [];
     const rows = Math.max(...next.columns.map((column) => column.length));
-    const width = xOf(next.steps) + NODE.width + ROOM;
-    pitch = Math.min((height - HEAD - 2 * MARGIN) / rows, NODE.height + GAP.most);
+    const width = xOf(next.steps) + size.width + ROOM;
+    pitch = Math.min((height - HEAD - 2 * MARGIN) / rows, size.height + size.most);
     picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
     picture.setAttribute("width", String(width));
     picture.setAttribute("height", String(height));
     heads.replaceChildren(...next.columns.map((_, step) => svg("text", {
-      x: xOf(step) + NODE.width / 2, y: 15 }, step ? `step ${step}` : "start")));
+      x: xOf(step) + size.width / 2, y: 15 }, step ? `step ${step}` : "start")));
     drawn = [];
     lines = [];
     boxes.replaceChildren();
@@ -122,17 +123,17 @@ export function treePicture(mostRows, act) {
     const { parent, piece, total, fate, length, rank } = nodes[node];
     const x = xOf(length);
     const y = yOf(rank);
-    const word = svg("text", { x: x + NODE.width / 2, y: y + 14 },
+    const word = svg("text", { x: x + size.width / 2, y: y + size.text },
       label(piece) + SIGNS[fate]);
-    const sum = svg("text", { x: x + NODE.width / 2, y: y + 27, class: "tfw-beam-sum" },
+    const sum = svg("text", { x: x + size.width / 2, y: y + size.sum, class: "tfw-beam-sum" },
       node ? fixed(total, 2) : "");
     drawn[node] = svg("g", { "data-node": node, class: looks[node] },
-      svg("rect", { x, y, width: NODE.width, height: NODE.height, rx: 6 }), word, sum);
+      svg("rect", { x, y, width: size.width, height: size.height, rx: 6 }), word, sum);
     lines[node] = svg("path", { class: looks[node] });
     if (parent >= 0) {
-      const left = xOf(length - 1) + NODE.width;
-      const from = yOf(nodes[parent].rank) + NODE.height / 2;
-      const to = y + NODE.height / 2;
+      const left = xOf(length - 1) + size.width;
+      const from = yOf(nodes[parent].rank) + size.height / 2;
+      const to = y + size.height / 2;
       const middle = (left + x) / 2;
       lines[node].setAttribute("d", `M${left} ${from}C${middle} ${from} ${middle} ${to} ${x} ${to}`);
     }
@@ -192,7 +193,7 @@ export function treePicture(mostRows, act) {
     heads.childNodes.forEach((head, at) =>
       /** @type {Element} */ (head).classList.toggle("tfw-beam-later", at > step));
     const middle = (HEAD + height) / 2;
-    front.setAttribute("transform", `translate(${xOf(step) + NODE.width + 16} ${middle})`);
+    front.setAttribute("transform", `translate(${xOf(step) + size.width + 16} ${middle})`);
     for (const [part, top] of [[front.children[0], "y"], [front.children[1], "y1"]]) {
       /** @type {Element} */ (part).setAttribute(/** @type {string} */ (top), String(HEAD - middle));
     }
@@ -204,7 +205,7 @@ export function treePicture(mostRows, act) {
 
   /** The step in question stays in sight, at the right edge of what has grown. */
   function follow(moves = false) {
-    const left = Math.max(xOf(upTo) + NODE.width + ROOM - box.clientWidth, 0);
+    const left = Math.max(grown() - box.clientWidth, 0);
     if (moves && !pulledFrom.held && !keepsStill()) box.scrollTo({ left, behavior: "smooth" });
     else box.scrollLeft = left;
   }

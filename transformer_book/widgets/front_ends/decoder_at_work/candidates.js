@@ -55,8 +55,7 @@ function rowOf(onTake) {
  * @param {number} most how many likely tokens there are @param {(token: number) => void} onTake
  */
 export function candidateTable(most, onTake) {
-  // One row more, for a written token that is not among them.
-  const rows = Array.from({ length: most + 1 }, () => rowOf(onTake));
+  const rows = Array.from({ length: most }, () => rowOf(onTake));
   const [titleText, afterText] = ["", "tfw-decoder-after"].map((cls) => html("span", { class: cls }));
   const caption = html("caption", {}, titleText, afterText);
   const drawnHead = html("th", { scope: "col" }, "drawn with");
@@ -77,7 +76,8 @@ export function candidateTable(most, onTake) {
    */
   function show({ title, after, likely, chosen, both, cut, vocab }) {
     const there = likely.some(({ token }) => token === chosen.token);
-    const shown = there ? likely : [...likely, chosen];
+    // A written token that is not among them has the place of the last.
+    const shown = there ? likely : [...likely.slice(0, most - 1), chosen];
     titleText.textContent = title;
     afterText.textContent = after;
     rows.forEach((row, i) => row.show(shown[i], shown[i]?.token === chosen.token, both));
@@ -86,7 +86,7 @@ export function candidateTable(most, onTake) {
       shown.reduce((sum, one) => sum - one[name], 1);
     rest.textContent = `all ${grouped(vocab - shown.length)} others`;
     restOwn.textContent = written(Math.max(left("probability"), 1e-9));
-    restDrawn.textContent = written(cut ? 0 : Math.max(left("drawn"), 1e-9));
+    restDrawn.textContent = written(cut && there ? 0 : Math.max(left("drawn"), 1e-9));
   }
 
   return { element, show };

@@ -2,6 +2,7 @@
 // What is known of an output, as Python and the model in the page send it, and what follows from it.
 
 import { fixed } from "../kit/numbers.js";
+import { quotedText } from "../kit/unsure.js";
 
 /**
  * An output, whole or up to where it is written; see transformer_book/widgets/output_steps.py.
@@ -94,4 +95,4 @@ export function silencedInWords(silenced) {
 
 /** An output and its probability in words. @param {string} text @param {number} log */
 export const scored = (text, log) =>
-  `\u201c\u2068${text}\u2069\u201d, log P ${fixed(log, 2)}, probability ${Math.exp(log).toPrecision(2)}`;
+  `${quotedText(text)}, log P ${fixed(log, 2)}, probability ${Math.exp(log).toPrecision(2)}`;

@@ -4,7 +4,7 @@
 import { button, choice, pick, slider, stepper, tick } from "../kit/controls.js";
 import { html, oncePerFrame } from "../kit/elements.js";
 import { assign, watch } from "../kit/model.js";
-import { isWaiting, modelOffer, sentenceLabel, suggestions, tell } from "../kit/own_sentence.js";
+import { isWaiting, modelOffer, sentenceLabel, suggestions, tell, typed } from "../kit/own_sentence.js";
 import { drawInWords, textOf } from "./data.js";
 import { pane } from "./pane.js";
 import { silencer } from "./silence.js";
@@ -62,6 +62,7 @@ function render({ model, el }) {
   /** @param {number} at */
   const acts = (at) => ({
     go, now,
+    typed: (/** @type {HTMLInputElement} */ input) => typed(model, input),
     translate: (/** @type {string} */ sentence) => {
       if (!answers) return;
       for (const fold of el.querySelectorAll(".tfw-suggestions")) fold.removeAttribute("open");
@@ -78,6 +79,7 @@ function render({ model, el }) {
   const panes = [["first", sentenceLabel(model)], ["second", "A sentence beside it"]]
     .map(([which, name], at) => pane(constants, which, name, acts(at)));
 
+  panes[0].place.prepend(state);
   const walk = stepper("step", { at: now, last, first: 1, go });
   const view = pick(model, "view", { label: "cross-attention as",
     options: [["lines of one head", "lines"], ["matrix of all heads", "matrix"]] });
@@ -183,10 +185,10 @@ function render({ model, el }) {
   function open() {
     answers = true;
     state.textContent = "";
-    panes.forEach(({ field, input }, at) => {
-      field.hidden = false;
+    panes.forEach((one, at) => {
+      const { input } = one;
       const send = () => acts(at).translate(input.value);
-      if (!at) field.append(back.element, ...suggestions(model, input, send));
+      one.open(...(at ? [] : [back.element, ...suggestions(model, input, send)]));
       input.value = contents().runs[at]?.sentence ?? "";
     });
   }
@@ -204,16 +206,16 @@ function render({ model, el }) {
     html("details", { class: "tfw-more" }, html("summary", {}, title), ...parts);
   el.append(html("div", { class: "tfw tfw-decoder" },
     html("p", { class: "tfw-question" }, "Drag to a word: why this one?"),
-    problem, state,
+    problem,
     html("div", { class: "tfw-decoder-panes" }, ...panes.map(({ element }) => element)),
     walk.element,
-    fold("Other heads, a second sentence",
+    html("div", { class: "tfw-folds" }, fold("Other heads, a second sentence",
       html("div", { class: "tfw-controls" }, view.element, layer.element, head.element, beside.element)),
-    fold("Draw: temperature and top-k",
+    fold("Temperature, top-k",
       html("div", { class: "tfw-controls" }, temperature.element, topK.element, drawRest.element,
         best.element), note),
     fold("Silence heads",
-      html("div", { class: "tfw-controls" }, presses.element, keep.element), heads.element),
+      html("div", { class: "tfw-controls" }, presses.element, keep.element), heads.element)),
     ...(offer ? [offer] : [])));
   show();
   return () => {

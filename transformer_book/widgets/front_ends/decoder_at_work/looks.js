@@ -69,11 +69,13 @@ export function lookLines(which, go, now) {
     // All is read before anything is written, so that the page is laid out once.
     const x = from ? from.offsetLeft + from.offsetWidth / 2 : 0;
     const y = from?.offsetTop ?? 0;
+    const [above, below] = [source.offsetTop + source.offsetHeight, target.offsetTop];
     const seen = tokens.flatMap((token, i) => (looks[i] < LEAST ? [] : [[looks[i],
       token.offsetLeft + token.offsetWidth / 2, token.offsetTop + token.offsetHeight]]));
     tokens.forEach((token, i) => token.style.setProperty("--tfw-look", String(looks[i])));
+    // Past other tokens a line goes straight up; it crosses where there are none.
     lines.replaceChildren(...seen.map(([weight, left, top]) => svg("path", {
-      d: `M${x} ${y}L${left} ${top}`, "stroke-opacity": 0.15 + 0.85 * weight,
+      d: `M${x} ${y}V${below}L${left} ${above}V${top}`, "stroke-opacity": 0.15 + 0.85 * weight,
       "stroke-width": 1 + 5 * weight, "data-weight": weight })));
     if (from) {
       hand.element.style.left = `${x}px`;

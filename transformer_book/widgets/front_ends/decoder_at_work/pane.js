@@ -6,6 +6,7 @@ import { button, labelled } from "../kit/controls.js";
 import { fresh, html, scrolling } from "../kit/elements.js";
 import { heatmap, legend } from "../kit/heatmap.js";
 import { fixed } from "../kit/numbers.js";
+import { EMPTY } from "../kit/own_sentence.js";
 import { unknown, unsure } from "../kit/unsure.js";
 import { candidatesOf, headInWords, originOf, scored, silencedInWords, textOf, total } from "./data.js";
 import { candidateTable } from "./candidates.js";
@@ -21,15 +22,15 @@ import { lookLines, looksInWords } from "./looks.js";
  * @param {Constants} constants @param {string} which sentence: "first", "second"
  * @param {string} name of the field for a sentence
  * @param {{translate: (sentence: string) => void, take: (token: number) => void,
- *   go: (step: number) => void, now: () => number}} act
+ *   go: (step: number) => void, now: () => number, typed: (input: HTMLInputElement) => string}} act
  */
 export function pane(constants, which, name, act) {
   const id = fresh("sentence");
   const input = html("input", { id, type: "text", autocomplete: "off" });
   const send = () => {
-    const sentence = input.value.trim();
+    const sentence = act.typed(input);
     if (sentence) act.translate(sentence);
-    else say("Nothing is written here yet.");
+    else say(EMPTY);
   };
   input.addEventListener("keydown", (event) => {
     if (event.key === "Enter") send();
@@ -39,10 +40,17 @@ export function pane(constants, which, name, act) {
     doubt.textContent = words;
   };
   // What is said of an output is about its own sentence, which may no longer be the one in the field.
-  const sayDoubt = () => say(field.hidden || input.value.trim() === shown ? doubted : "");
+  const sayDoubt = () => say(!input.isConnected || input.value.trim() === shown ? doubted : "");
   input.addEventListener("input", sayDoubt);
-  const field = html("div", { class: "tfw-controls", hidden: true },
-    labelled(id, name, input), button("Translate", send).element);
+  const doubt = html("p", { role: "status" });
+  const place = html("div", {}, doubt);
+  const field = html("div", { class: "tfw-own-sentence" }, place);
+  /** There is somebody who answers. @param {...HTMLElement} more beside the field */
+  const open = (...more) => {
+    field.classList.add("tfw-controls");
+    place.classList.add("tfw-own-answer");
+    field.prepend(labelled(id, name, input), button("Translate", send).element, ...more);
+  };
 
   const lines = lookLines(which, act.go, act.now);
   const picture = heatmap({ label: `All heads of the cross-attention, ${which} sentence`,
@@ -51,10 +59,9 @@ export function pane(constants, which, name, act) {
   const table = candidateTable(constants.candidates, act.take);
   const whole = html("p", { class: "tfw-decoder-whole" });
   const before = html("p", {});
-  const doubt = html("p", { role: "status" });
   const body = html("div", { hidden: true }, lines.element, matrix,
     scrolling(`Candidates, ${which} sentence`, table.element), whole, before);
-  const element = html("div", { class: "tfw-decoder-pane" }, field, doubt, body);
+  const element = html("div", { class: "tfw-decoder-pane" }, field, body);
 
   /** @type {{sentence: string, given: string, text: string} | null} */
   let speaking = null; // the last output with all heads
@@ -123,7 +130,7 @@ export function pane(constants, which, name, act) {
       : `So far: ${text}.`;
     const { unsure_below: below } = contents;
     const judged = run.done && !silenced.length && below !== undefined;
-    doubted = judged ? unsure(total(run) / run.tokens.length, below) : unknown(run.source);
+    doubted = judged ? unsure(total(run) / run.tokens.length, below) : unknown(run.source, sentence);
     shown = sentence;
     sayDoubt();
     const same = speaking?.sentence === sentence && speaking.given === given;
@@ -131,5 +138,5 @@ export function pane(constants, which, name, act) {
     before.textContent = same && silenced.length ? `With all heads: ${speaking?.text}.` : "";
   }
 
-  return { element, field, input, show, stop: lines.stop };
+  return { element, open, place, input, show, stop: lines.stop };
 }

@@ -47,6 +47,28 @@ export function scrolling(label, ...parts) {
     ...parts);
 }
 
+const CUT = 4; // pixels beyond an edge that are missed
+
+/**
+ * A box that scrolls; where it goes on beyond an edge, that edge is pale.
+ * @template {HTMLElement} Box @param {Box} box
+ * @param {() => number} [width] of what is to be seen in it
+ * @returns {Box}
+ */
+export function paleWhereCut(box, width = () => box.scrollWidth) {
+  const look = () => {
+    const right = width() - box.clientWidth - box.scrollLeft;
+    const below = box.scrollHeight - box.clientHeight - box.scrollTop;
+    const sides = { left: box.scrollLeft, right, top: box.scrollTop, bottom: below };
+    box.dataset.cut =
+      Object.entries(sides).filter(([, beyond]) => beyond > CUT).map(([side]) => side).join(" ");
+  };
+  box.addEventListener("scroll", look, { passive: true });
+  const sizes = new ResizeObserver(look);
+  for (const one of [box, ...box.children]) sizes.observe(one);
+  return box;
+}
+
 /** For what takes arrow keys: JupyterLab leaves them to it and does not move to another cell. */
 export const OWN_KEYS = { "data-lm-suppress-shortcuts": "true" };
 

@@ -2,7 +2,7 @@
 // A matrix as coloured cells: thousands of them on a canvas, read out by pointer and arrow keys.
 
 import { FRAME, css, sequential } from "./colours.js";
-import { OWN_KEYS, html } from "./elements.js";
+import { OWN_KEYS, html, paleWhereCut } from "./elements.js";
 
 /**
  * What a heatmap shows.
@@ -42,7 +42,7 @@ export function heatmap(options) {
     html("div", { class: "tfw-row-title", "aria-hidden": "true" }, options.rowTitle ?? ""),
     top, left, field);
   const element = html("div", { class: "tfw-heatmap-box" },
-    html("div", { class: "tfw-scroll" }, grid), readout);
+    paleWhereCut(html("div", { class: "tfw-scroll" }, grid)), readout);
 
   /** @type {Matrix | null} */
   let matrix = null;

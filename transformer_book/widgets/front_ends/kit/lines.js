@@ -3,7 +3,7 @@
 
 import { ONE } from "./attentions.js";
 import { FRAME } from "./colours.js";
-import { OWN_KEYS, html, svg } from "./elements.js";
+import { OWN_KEYS, html, paleWhereCut, svg } from "./elements.js";
 import { fixed } from "./numbers.js";
 
 /**
@@ -59,7 +59,7 @@ export function headLines(name = "The enlarged head", narrow = false) {
     "aria-label": `${name} as lines. Up and down arrow keys move over the tokens that look.`,
   }, band, drawn, truth, strong, words);
   const readout = html("p", { class: "tfw-readout", role: "status" });
-  const box = html("div", { class: "tfw-heads-tall" }, picture);
+  const box = paleWhereCut(html("div", { class: "tfw-heads-tall" }, picture));
   const element = html("div", {}, box, readout);
 
   /** @type {Head | null} */
@@ -143,7 +143,7 @@ export function headLines(name = "The enlarged head", narrow = false) {
     head = next;
     const { cells, rows, columns, links, more } = next;
     const most = Math.max(rows.length + (more ? 1 : 0), columns.length);
-    step = most > 40 ? 14 : 22;
+    step = most > 40 ? 14 : 20;
     const height = TOP + most * step + 6;
     picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
     // Lines of about the same weight are one element: there may be thousands of lines.

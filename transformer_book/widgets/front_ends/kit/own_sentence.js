@@ -12,16 +12,17 @@ import { unknown } from "./unsure.js";
  * @param {import("./model.js").Model} model
  * @param {string} verb the button's text
  * @param {string} waiting what stands there until the answer comes
- * @param {boolean} answers whether the kernel, if there is one, would do something with it
+ * @param {{answers?: boolean, found?: HTMLElement[]}} [settings] `answers`: whether the kernel, if there
+ *   is one, would do something with it; `found`: what stands near the field while nothing else is said
  */
-export function ownSentence(model, verb, waiting, answers = true) {
-  if ("widget_manager" in model) return answers ? sentenceField(model, verb, waiting) : null;
+export function ownSentence(model, verb, waiting, { answers = true, found = [] } = {}) {
+  if ("widget_manager" in model) return answers ? sentenceField(model, verb, waiting, found) : null;
   if (!model.load) return null;
-  if (model.get("live").follows) return follower(model, waiting);
+  if (model.get("live").follows) return follower(model, waiting, found);
   const element = html("div", {});
   let stop = () => {};
   const offer = modelOffer(model, () => {
-    const own = sentenceField(model, verb, waiting);
+    const own = sentenceField(model, verb, waiting, found);
     stop = own.stop;
     const focused = isWaiting(element);
     element.replaceChildren(own.element);
@@ -42,9 +43,9 @@ export function tell(sentence) {
 
 /**
  * In place of a field of its own: asks what was asked of the page's first figure.
- * @param {import("./model.js").Model} model @param {string} waiting
+ * @param {import("./model.js").Model} model @param {string} waiting @param {HTMLElement[]} found
  */
-function follower(model, waiting) {
+function follower(model, waiting, found) {
   const state = html("p", { role: "status" });
   const follow = async () => {
     const sentence = document.documentElement.dataset[ASKED_DATA];
@@ -58,7 +59,7 @@ function follower(model, waiting) {
     state.textContent = "";
   });
   follow();
-  return { element: state, stop: () => {
+  return { element: html("div", { class: "tfw-own-answer" }, state, ...found), stop: () => {
     stopWatching();
     document.removeEventListener(ASKED, follow);
   } };
@@ -67,15 +68,24 @@ function follower(model, waiting) {
 /**
  * What a model of the book was trained on: what a sentence should be, and some for those who know no
  * such language.
- * @type {Object<string, {label: string, examples: string[]}>}
+ * @type {Object<string, {label: string, examples: string[], apart?: RegExp}>} `apart`: which marks
+ *   are words of their own
  */
 const KNOWN = {
   everyday: {
-    label: "Your own sentence, in English or in German",
+    label: "Your own sentence, English or German",
     examples: ["What time is it?", "Wenn es morgen regnet, bleiben wir zu Hause.",
       "Could you help me, please?"],
   },
+  toy_german: {
+    label: "Your own sentence, in toy German",
+    examples: ["der Hund sieht die Katze .", "den Hund hat die Frau nicht gesehen .",
+      "er schl\u00e4ft , weil er m\u00fcde ist ."],
+    apart: /\s*([.,?])/g,
+  },
 };
+
+export const EMPTY = "Nothing is written here yet.";
 
 /** @param {import("./model.js").Model} model */
 const known = (model) => KNOWN[model.get("live")?.name];
@@ -84,15 +94,26 @@ const known = (model) => KNOWN[model.get("live")?.name];
 export const sentenceLabel = (model) => known(model)?.label ?? "Your own sentence";
 
 /**
- * Sentences to tap, which are folded once one was asked, so that the answer stands near the field; one is the field's
- * placeholder. Nothing where the model is not known.
+ * What was typed, as the model reads it.
+ * @param {import("./model.js").Model} model @param {HTMLInputElement} input
+ */
+export function typed(model, input) {
+  const { apart } = known(model) ?? {};
+  if (apart) input.value = input.value.replace(apart, " $1");
+  return input.value.trim();
+}
+
+/**
+ * Sentences to tap, which are folded once one was asked, so that the answer stands near the field, and
+ * on a phone before; one is the field's placeholder. Nothing where the model is not known.
  * @param {import("./model.js").Model} model @param {HTMLInputElement} input @param {() => void} send
  */
 export function suggestions(model, input, send) {
   const examples = known(model)?.examples ?? [];
   if (examples.length) input.placeholder = examples[0];
   if (!examples.length) return [];
-  const element = html("details", { class: "tfw-suggestions", open: true },
+  const open = !matchMedia("(width <= 40rem)").matches;
+  const element = html("details", { class: "tfw-suggestions", open },
     html("summary", {}, "Sentences to try"), ...examples.map((example) => button(example, () => {
       input.value = example;
       send();
@@ -100,15 +121,17 @@ export function suggestions(model, input, send) {
   return [element];
 }
 
-/** @param {import("./model.js").Model} model @param {string} verb @param {string} waiting */
-function sentenceField(model, verb, waiting) {
+/**
+ * @param {import("./model.js").Model} model @param {string} verb @param {string} waiting
+ * @param {HTMLElement[]} found
+ */
+function sentenceField(model, verb, waiting, found) {
   const id = fresh("sentence");
   const input = html("input", { id, type: "text", value: model.get("sentence") });
   const state = html("p", { role: "status" });
-  let noted = ""; // of the answer that stands below
   const send = () => {
-    const text = input.value.trim();
-    if (!text) state.textContent = `Nothing is written here yet. ${noted}`;
+    const text = typed(model, input);
+    if (!text) state.textContent = EMPTY;
     if (!text || text === model.get("sentence")) return;
     for (const fold of tries) fold.open = false;
     state.textContent = waiting;
@@ -125,16 +148,15 @@ function sentenceField(model, verb, waiting) {
     const { note = "", back: translation, examples } = model.get("contents");
     const { source } = examples.at(-1); // its tokens, or as text
     const refused = model.get("message"); // then it is another sentence that stands in the field
-    noted = refused ? "" : note || unknown([source].flat());
-    state.textContent = noted;
+    state.textContent = refused ? "" : note || unknown([source].flat(), model.get("sentence"));
     back.element.hidden = !translation;
   };
   back.element.hidden = true;
   const tries = suggestions(model, input, send);
   const stop = watch(model, ["contents", "message"], show);
-  const element = html("div", { class: "tfw-controls" },
-    labelled(id, sentenceLabel(model), input), button(verb, send).element, back.element, state,
-    ...tries);
+  const element = html("div", { class: "tfw-controls tfw-own-sentence" },
+    labelled(id, sentenceLabel(model), input), button(verb, send).element, back.element, ...tries,
+    html("div", { class: "tfw-own-answer" }, state, ...found));
   return { element, stop };
 }
 

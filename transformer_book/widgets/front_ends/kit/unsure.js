@@ -1,15 +1,24 @@
 // @ts-check
 // When a translation deserves doubt.
 
+import { normalize } from "./normalization.js";
+
+/** What is written where a translation has no word. */
+export const NOTHING = "nothing (the end mark comes first)";
+
+/** A translation in quotation marks. @param {string} text */
+export const quotedText = (text) => (text ? `\u201c\u2068${text}\u2069\u201d` : NOTHING);
+
 /**
  * A line for a sentence with words that the model never met; "" for others.
- * @param {string[]} source the sentence's tokens
+ * @param {string[]} source the sentence's tokens, which are words then @param {string} sentence
  */
-export function unknown(source) {
-  const n = source.filter((token) => token === "<unk>").length;
+export function unknown(source, sentence) {
+  const words = normalize(sentence).split(" ").filter((_, i) => source[i] === "<unk>");
+  const n = words.length;
   if (n === 0) return "";
-  return `${n} ${n === 1 ? "word is" : "words are"} not in the model's vocabulary: it reads <unk> in ${
-    n === 1 ? "its" : "their"} place.`;
+  return `${n} ${n === 1 ? "word is" : "words are"} not in the model's vocabulary (\u2068${
+    words.join("\u2069, \u2068")}\u2069): it reads <unk> in ${n === 1 ? "its" : "their"} place, and guesses.`;
 }
 
 /**
@@ -18,6 +27,6 @@ export function unknown(source) {
  */
 export function unsure(mean, below) {
   if (mean >= below) return "";
-  return `The model is unsure: it gives each piece of this translation a probability of ${
-    Math.round(100 * Math.exp(mean))} % (their geometric mean). Do not rely on it.`;
+  const share = Math.round(100 * Math.exp(mean));
+  return `The model is unsure: it gives each piece ${share} % (geometric mean). Do not trust it.`;
 }

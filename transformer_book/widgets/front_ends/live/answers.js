@@ -40,10 +40,9 @@ async function heads(model, live, text) {
     old.subarray(old.length / 2), Uint8Array.from(cells, (cell) => cell >> 8),
   ]);
   const packed = await deflated(both);
-  const example = model.get("written")
-    ? { source: source.map(plain), target: [...target.slice(1), ...live.pieces([EOS])].map(plain),
-      alignment: [], said: `${text} \u2192 ${translation}` }
-    : { source, target, alignment: [] };
+  const written = model.get("written") && { source: source.map(plain),
+    target: [...target.slice(1), ...live.pieces([EOS])].map(plain) };
+  const example = { source, target, ...written, alignment: [], said: `${text} \u2192 ${translation}` };
   model.set("contents", { heads: kinds, examples: [...examples, example],
     ...(note ? { note } : {}), ...(live.ways ? { back: translation } : {}) });
   model.set("packed", new DataView(packed.buffer));

@@ -16,8 +16,7 @@ function render({ model, el }) {
     const scores = model.get("scores");
     const shares = softmax(scores.map(([, score]) => score / model.get("temperature")));
     bars.replaceChildren(...scores.map(([token], i) => html("label", { style: "display: block" },
-      html("bdi", {}, token), `: ${fixed(shares[i], 3)}`,
-      html("meter", { value: shares[i], style: "display: block; width: 100%" }))));
+      html("bdi", {}, token), `: ${fixed(shares[i], 3)}`, html("meter", { value: shares[i], style: "width: 100%" }))));
   };
   const stop = watch(model, ["scores", "temperature"], oncePerFrame(draw));
   const question = html("p", { class: "tfw-question" }, "When does even the least likely stand a chance?");

@@ -295,11 +295,11 @@ def test_a_model_that_learns_on_a_slide_has_large_letters_and_shrinks_for_nothin
             verdict = playground.locator(".tfw-verdict > :first-child")
             expect(verdict).to_contain_text("You expected", timeout=60_000)
             assert playground.evaluate("place => place.currentCSSZoom") == zoom
-            kept = playground.locator("[data-kept]")
-            assert kept.first.inner_text() == "Train"
+            train = playground.locator(".tfw-play-train")
+            change = playground.locator(".tfw-controls > :nth-child(5)")  # a part, or the task
             for _ in range(2):  # what it has written, and its heads
                 opened.page.keyboard.press("m")
                 assert opened.page.locator(".present .slide-stage.with-one-part").count() == 1
-                assert all(one.is_visible() for one in kept.all())
+                assert train.is_visible() and change.count() == change.is_visible()
             seen += 1
     assert seen

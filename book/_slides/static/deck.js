@@ -295,6 +295,8 @@
 
   const PICTURE = "svg, canvas, table, .tfw-heatmap";
   const HANDLE = ".tfw-control, .tfw-steps, .tfw-button";
+  // Of a model that learns: what is pressed, and what its verdict asks to change
+  const KEPT = ".tfw-play-train, .tfw-play-train ~ .tfw-tick + .tfw-control";
 
   const [ESCAPE, M] = [27, 77]; // as reveal counts keys
 
@@ -347,8 +349,8 @@
   }
 
   /**
-   * The next picture of a widget that gains by it fills the slide, with the handles that the widget keeps and those
-   * that were used last, two in all (before that, with its first slider or else its first handle), with what is
+   * The next picture of a widget that gains by it fills the slide, with the handles that it keeps and those that were
+   * used last, two in all (before that, with its first slider or else its first handle), with what is
    * dragged beside it, and with the sentence that says what happens; after the last one the whole again. False
    * where a widget cannot be taken apart.
    * @param {HTMLElement} stage @param {HTMLElement} shown @param {Element} widget @returns {boolean}
@@ -374,7 +376,7 @@
     for (const box of widget.querySelectorAll(".tfw-scroll")) {
       box.toggleAttribute("data-wide", box.scrollWidth > box.clientWidth);
     }
-    const kept = handles.filter((one) => one.matches("[data-kept]"));
+    const kept = handles.filter((one) => one.matches(KEPT));
     const last = [...new Set([...kept, ...used.filter((one) => handles.includes(one))])]
       .slice(0, Math.max(2, kept.length));
     if (!last.length) last.push(...handles.filter((one) => one.querySelector("input[type=range]")).slice(0, 1));

@@ -189,11 +189,12 @@ def test_the_sentences_end_is_dragged_and_stays_where_both_cost_the_same(show, f
     assert numbers_shown(shown) == expected(widget, n)
     assert rows_drawn(shown)[0] == [n]
     meets = shown.widget.locator(".tfw-complexity-meets")
-    assert not meets.is_visible()  # that is the question
+    drawn = "line => line.checkVisibility()"
+    assert not meets.evaluate(drawn)  # that is the question
     other = shown.widget.locator(".tfw-complexity rect[fill]").nth(9).bounding_box()  # recurrence
     shown.drag(handle(shown), other["x"] + other["width"] - end() + 4, finger=finger)
     assert shown.state("n") == 512  # not quite there, and yet
-    assert meets.is_visible()
+    assert meets.evaluate(drawn)
     assert note(shown).startswith("At n = 512 self-attention and recurrence cost the same.")
     shown.drag(handle(shown), 900, finger=finger)
     assert shown.state("n") == 1126  # the picture ends there

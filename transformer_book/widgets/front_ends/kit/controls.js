@@ -132,25 +132,21 @@ export const foretold = (answers, guess, right) => `You expected: \u201c${answer
   guess === right ? "That is what came out." : `What came out: \u201c${answers[right]}\u201d.`}`;
 
 /**
- * A field whose text becomes a trait as soon as it makes sense; else it says what is wrong. With a hint,
- * which stands there else, it does so while one types.
+ * A field whose text becomes a trait as soon as it makes sense; else it says what is wrong.
  * @param {Model} model @param {string} name
- * @param {{label: string, write?: (value: any) => string, hint?: string,
+ * @param {{label: string, write?: (value: any) => string,
  *   read: (text: string) => {value: any, problem: string}}} options
  */
-export function field(model, name, { label, write = String, hint, read }) {
+export function field(model, name, { label, write = String, read }) {
   const id = fresh(name);
-  const note = html("p", { class: "tfw-hint", id: `${id}-hint` }, hint ?? "");
   const error = html("p", { class: "tfw-error", role: "alert", id: `${id}-error`, hidden: true });
   const input = html("input", { ...OWN_KEYS, id, type: "text", autocomplete: "off",
-    autocapitalize: "off", spellcheck: "false",
-    "aria-describedby": hint ? `${id}-hint ${id}-error` : `${id}-error` });
+    autocapitalize: "off", spellcheck: "false", "aria-describedby": `${id}-error` });
 
   /** @param {string} problem */
   const complain = (problem) => {
     error.textContent = problem;
     error.hidden = !problem;
-    note.hidden = Boolean(problem);
     input.setAttribute("aria-invalid", String(Boolean(problem)));
   };
   const show = () => {
@@ -165,11 +161,9 @@ export function field(model, name, { label, write = String, hint, read }) {
       show();
     }
   });
-  if (hint) input.addEventListener("input", () => complain(read(input.value).problem));
   const stop = watch(model, [name], show);
   show();
-  const said = hint ? [html("div", { class: "tfw-field-said" }, note, error)] : [error];
-  return { element: labelled(id, label, input, ...said), input, stop };
+  return { element: labelled(id, label, input, error), input, error, complain, stop };
 }
 
 /**

@@ -2,6 +2,7 @@
 // The text fields for the words and their counts, and for a word to split.
 
 import { field } from "../kit/controls.js";
+import { html } from "../kit/elements.js";
 import { grouped } from "../kit/numbers.js";
 
 /**
@@ -12,8 +13,9 @@ import { grouped } from "../kit/numbers.js";
 
 /** What is wrong with a word, or nothing. @param {string} word @param {Limits} limits */
 function wordProblem(word, { most_letters: most }) {
-  const { length } = [...word];
-  return length > most ? `"${word}" has ${length} characters; give at most ${most}.` : "";
+  const letters = [...word];
+  return letters.length > most ? `"${letters.slice(0, most).join("")}\u2026" has ${
+    letters.length} characters; give at most ${most}.` : "";
 }
 
 /**
@@ -53,9 +55,25 @@ function wordIn(text, limits) {
   return { value: word, problem: problem && `${problem} The old one stays until then.` };
 }
 
+/**
+ * A field that says while one types what is wrong, in the place of a hint.
+ * @param {Model} model @param {string} name
+ * @param {{label: string, hint: string, write?: (value: any) => string,
+ *   read: (text: string) => {value: any, problem: string}}} options
+ */
+function hinted(model, name, { hint, ...options }) {
+  const one = field(model, name, options);
+  const { element, input, error, complain } = one;
+  const note = html("p", { class: "tfw-merge-hint", id: `${input.id}-hint` }, hint);
+  input.setAttribute("aria-describedby", `${note.id} ${error.id}`);
+  input.addEventListener("input", () => complain(options.read(input.value).problem));
+  element.append(html("div", { class: "tfw-merge-under" }, error, note));
+  return one;
+}
+
 /** @param {Model} model */
 export function wordsField(model) {
-  return field(model, "words", {
+  return hinted(model, "words", {
     label: "words and how often they occur",
     hint: "Each with its count, commas between. Enter shows them.",
     write: (words) => words.map((/** @type {CountedWord} */ item) => item.join(" ")).join(", "),
@@ -65,6 +83,6 @@ export function wordsField(model) {
 
 /** @param {Model} model */
 export function newWordField(model) {
-  return field(model, "new_word", { label: "a word to split", hint: "Enter splits it.",
+  return hinted(model, "new_word", { label: "a word to split", hint: "Enter splits it.",
     read: (text) => wordIn(text, model.get("constants")) });
 }

@@ -6,16 +6,14 @@ import { fixed } from "../kit/numbers.js";
 
 /** @typedef {import("./run.js").Run} Run */
 
-const [WIDTH, LEFT, RIGHT, TOP, AXIS] = [440, 26, 398, 12, 28]; // AXIS: below it stand the steps
+const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [440, 148, 26, 398, 12, 120];
 const MOST_POINTS = 240;
 
 /** @param {number} tests how many sequences are judged @param {number} every so many steps */
 export function curve(tests, every) {
-  const height = matchMedia("(width < 32rem)").matches ? 140 : 180;
-  const bottom = height - AXIS;
   const axes = svg("g", {});
   const lines = svg("g", {});
-  const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${height}`, class: "tfw-play-curve", role: "img" },
+  const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "tfw-play-curve", role: "img" },
     axes, lines);
   const key = (/** @type {string} */ line, /** @type {string} */ text) => html("li", {},
     svg("svg", { viewBox: "0 0 28 8", class: "tfw-swatch", "aria-hidden": "true" },
@@ -33,23 +31,23 @@ export function curve(tests, every) {
       const stride = Math.max(1, Math.floor(values.length / MOST_POINTS));
       const points = values.flatMap((value, i) => (i % stride ? [] : [
         `${(LEFT + (RIGHT - LEFT) * i * apart / steps).toFixed(1)} ${
-          (bottom - (bottom - TOP) * Math.min(1, value / high)).toFixed(1)}`]));
+          (BOTTOM - (BOTTOM - TOP) * Math.min(1, value / high)).toFixed(1)}`]));
       return points.length ? `M${points.join("L")}` : "";
     };
     const text = (/** @type {number} */ x, /** @type {number} */ y, /** @type {string} */ words, anchor = "end") =>
       svg("text", { x, y, "text-anchor": anchor }, words);
-    axes.replaceChildren(svg("path", { d: `M${LEFT} ${TOP}V${bottom}H${RIGHT}V${TOP}`, class: "tfw-axis" }),
-      text(LEFT - 5, TOP + 6, String(top)), text(LEFT - 5, bottom + 4, "0"),
-      text(RIGHT + 4, TOP + 6, String(tests), "start"), text(RIGHT + 4, bottom + 4, "0", "start"),
-      text(RIGHT, bottom + 20, `${steps} steps`));
+    axes.replaceChildren(svg("path", { d: `M${LEFT} ${TOP}V${BOTTOM}H${RIGHT}V${TOP}`, class: "tfw-axis" }),
+      text(LEFT - 5, TOP + 6, String(top)), text(LEFT - 5, BOTTOM + 4, "0"),
+      text(RIGHT + 4, TOP + 6, String(tests), "start"), text(RIGHT + 4, BOTTOM + 4, "0", "start"),
+      text(RIGHT, BOTTOM + 20, `${steps} steps`));
     const drawn = earlier.map(({ losses }) => ["old", path(losses, 1, top)]);
     drawn.push(["share", path(run.right, every, tests)], ["loss", path(run.losses, 1, top)]);
     lines.replaceChildren(...drawn.map(([name, d]) => svg("path", { d, class: `tfw-play-${name}` })));
     old.hidden = !earlier.length;
     const { losses, right } = run;
     picture.setAttribute("aria-label", losses.length
-      ? `The loss fell from ${fixed(losses[0], 2)} to ${fixed(losses[losses.length - 1], 2)} in ${
-        losses.length} steps; right sequences rose from ${right[0]} to ${right[right.length - 1]}.`
+      ? `The loss fell from ${fixed(losses[0], 2)} to ${fixed(losses.at(-1) ?? 0, 2)} in ${
+        losses.length} steps; right sequences rose from ${right[0]} to ${right.at(-1)}.`
       : "Loss and right sequences over the steps: nothing is there yet.");
   }
 

@@ -46,8 +46,7 @@ function render({ model, el }) {
   const own = html("div", { class: "tfw-controls" }, ...chosen.own.map(({ element }) => element));
   const parts = chosen.parts.map(({ element }) => element);
   const few = parts.length < 3;
-  // A slide that shows one picture alone keeps them: what is pressed, and what is asked to be changed.
-  for (const handle of [train.element, ...(few ? parts.slice(0, 1) : [])]) handle.dataset.kept = "";
+  const beside = few ? parts : [];
   const looking = choice(model, "attention", { label: "attention", options: [
     ["cross-attention", "cross"], ["encoder, self-attention", "encoder"],
     ["decoder, self-attention", "decoder"]] });
@@ -132,57 +131,32 @@ function render({ model, el }) {
   /** What came of a guess. @param {number} answer */
   const judged = (answer) => `${foretold(get("answers"), answer, get("right"))} ${get("why")}`;
 
-  /** @typedef {[number, number, number, number]} Counted that learned, all, within so many steps, in the median after */
-
-  /** What became of recorded runs, of such ones and of whole models. @param {Counted} such @param {Counted} whole */
-  function counted(such, whole) {
-    const share = (/** @type {Counted} */ [learned, all]) =>
-      (learned === all ? `all ${all}` : `${learned || "none"} of ${all}`);
-    const within = (/** @type {Counted} */ [learned, , most, median], same = false) =>
-      `${same ? "" : ` within ${grouped(most)} steps`}${learned ? `, in the median after ${grouped(median)}` : ""}`;
-    const first = share(such);
-    const begun = `${first[0].toUpperCase()}${first.slice(1)} runs like it learned${within(such)}`;
-    return !whole || String(whole) === String(such) ? `${begun}.`
-      : `${begun}; with every part in its place ${share(whole)} did${within(whole, such[2] === whole[2])}.`;
-  }
-
-  /**
-   * What came out, and of how many runs; without them of a single one.
-   * @param {{steps: string, right: number, loss: string, longer: number}} values
-   * @param {Counted} such @param {Counted} whole
-   */
-  function cameOut(values, such, whole) {
-    const own = get("outcome").replace(/\{(\w+)\}/g,
-      (/** @type {string} */ _, /** @type {keyof typeof values} */ name) => String(values[name]));
-    const { steps, right, longer } = values;
-    const usual = right >= enough
-      ? `It has learned: after ${steps} steps ${right} of ${tests} sequences that it has never seen come out right.`
-      : `After ${steps} steps ${right} of ${tests} sequences come out right. Press Train to go on.`;
-    const others = such ? ` ${counted(such, whole)}`
-      : Object.keys(get("known")).length ? " This is a single run; another seed may lead to another end." : "";
-    const more = run.longer.length && !own ? ` With one digit more than any in training, ${longer} of ${tests}.` : "";
-    return `${own || usual}${others}${more}`;
-  }
-
   /** What came out, in words. @returns {string[]} */
   function said() {
-    const [right, loss] = [run.right[run.right.length - 1], fixed(run.losses[run.step - 1], 2)];
+    const [right, loss, steps] = [run.right.at(-1) ?? 0, fixed(run.losses.at(-1) ?? 0, 2), grouped(run.step)];
+    const values = { steps, right, loss, longer: run.rightOfLonger };
+    const own = get("outcome").replace(/\{(\w+)\}/g,
+      (/** @type {string} */ _, /** @type {keyof typeof values} */ name) => String(values[name]));
+    const lines = [own || (run.learned
+      ? `It has learned: after ${steps} steps ${right} of ${tests} sequences that it has never seen come out right.`
+      : `After ${steps} steps ${right} of ${tests} sequences come out right. Press Train to go on.`)];
     const known = get("known");
-    const asks = guess && get("guess") >= 0 && settings() === asked;
-    return [asks ? judged(get("guess")) : "",
-      cameOut({ steps: grouped(run.step), right, loss, longer: run.rightOfLonger }, known[knownAs(get)], known[sizeOf(get)])];
+    const [such, whole] = [knownAs(get), sizeOf(get)].map((name) => known[name]);
+    const share = (/** @type {number[]} */ [learned, all, most, median], /** @type {string} */ words) => `${learned} of ${all} ${
+      words} within ${grouped(most)} steps${learned ? `, in the median after ${grouped(median)}` : ""}`;
+    if (such) {
+      lines.push(`${share(such, "runs like it learned")}${!whole || String(whole) === String(such) ? ""
+        : `; with every part in its place ${share(whole, "did")}`}.`);
+    } else if (Object.keys(known).length) {
+      lines.push("This is a single run; another may end otherwise.");
+    }
+    if (run.longer.length && !own) lines.push(`With one digit more than any in training, ${run.rightOfLonger} of ${tests}.`);
+    return [guess && get("guess") >= 0 && settings() === asked ? judged(get("guess")) : "", lines.join(" ")];
   }
 
-  /** Keeps a place for all that may be said. */
-  function keep() {
-    const known = /** @type {Counted[]} */ (Object.values(get("known")));
-    const [most, runs] = [2, 1].map((i) => Math.max(...known.map((counts) => counts[i])));
-    const values = { steps: "1,000", right: tests, loss: "0.00", longer: tests };
-    const worst = get("switches").length || chosen.task.length ? [[0, runs, most, 0], [runs, runs, most, most]]
-      : [known[0]];
-    const outcome = cameOut(values, .../** @type {[Counted, Counted]} */ (known.length ? worst : []));
-    verdict.keep((guess ? guess.inputs.map((_, answer) => judged(answer)) : [""]).map((words) => [words, outcome]));
-  }
+  // As many letters as the longest of these sentences has, which nobody sees.
+  const longest = `${get("outcome") || "steps ".repeat(26)} ${"steps ".repeat(Object.keys(get("known")).length && 23)}`;
+  verdict.keep((guess?.inputs ?? [null]).map((_, answer) => [guess ? judged(answer) : "", longest]));
 
   function draw() {
     results.setAttribute("aria-busy", String(goal > 0));
@@ -193,13 +167,13 @@ function render({ model, el }) {
     one.allow(allowed && !goal);
     again.allow(run.step + goal > 0);
     own.hidden = get("task") !== "own";
-    const right = run.right.length ? run.right[run.right.length - 1] : 0;
+    const right = run.right.at(-1) ?? 0;
     status.textContent = !allowed ? "First say what you expect." : run.step ? `step ${grouped(run.step)} \u00b7 loss ${
-      fixed(run.losses[run.step - 1], 2)} \u00b7 ${right} of ${tests} right` + (run.longer.length
+      fixed(run.losses.at(-1) ?? 0, 2)} \u00b7 ${right} of ${tests} right` + (run.longer.length
       ? ` \u00b7 with one digit more ${run.rightOfLonger}` : "")
       : "It has learned nothing yet.";
     verdict.say(ended ? said() : ["Here it will say what came out."]);
-    verdict.element.classList.toggle("tfw-right", ended && run.right[run.right.length - 1] >= enough);
+    verdict.element.classList.toggle("tfw-right", ended && right >= enough);
     line.show(run, earlier, get("steps") / 2);
     text.show(run);
     looks.element.hidden = looks.heading.hidden = get("attention") === "cross" && !run.config.cross;
@@ -222,12 +196,10 @@ function render({ model, el }) {
   el.append(html("div", { class: "tfw tfw-play" },
     ...(guess ? [guess.element] : []),
     html("div", { class: "tfw-controls" }, train.element, one.element, again.element,
-      fast.element, ...(few ? parts.slice(0, 1) : []), ...chosen.task.map(({ element }) => element),
-      ...(few ? parts.slice(1) : [])),
+      fast.element, ...beside.slice(0, 1), ...chosen.task.map(({ element }) => element), ...beside.slice(1)),
     own, ...(few ? [] : [html("details", {}, html("summary", {}, "Take parts out"),
       html("div", { class: "tfw-controls" }, ...parts))]), status,
     html("div", { class: "tfw-play-drawn" }, results, looked)));
-  keep();
   observer.observe(el);
   if (get("trained")) seek();
   else draw();

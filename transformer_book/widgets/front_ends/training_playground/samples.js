@@ -2,7 +2,6 @@
 // What the model writes, below what it reads; wrong tokens are framed.
 
 import { html } from "../kit/elements.js";
-import { placeFor } from "../kit/room.js";
 
 /** @typedef {import("./run.js").Run} Run */
 
@@ -15,18 +14,15 @@ export function samples() {
 
   /** The elements, once for each run: ten times a second only words and classes change. @param {Run} run */
   function build({ task, shown }) {
-    places = shown.map(() => {
-      const tiles = Array.from({ length: task.places }, () => html("span"));
-      return { tiles, box: html("div", { role: "img" }) };
-    });
     const row = (/** @type {number[]} */ tokens) => html("div", {},
       ...tokens.map((token) => html("span", {}, task.words[token])));
-    element.replaceChildren(...places.map(({ box, tiles }, n) => {
-      const written = placeFor(html("div", {}, ...tiles));
-      written.keep([row(shown[n].target)]);
-      box.append(row(shown[n].source), written.element);
-      return box;
-    }));
+    places = shown.map(({ source, target }) => {
+      const tiles = Array.from({ length: task.places }, () => html("span"));
+      // Behind what it writes lies unseen what it should write: nothing moves when it does.
+      return { tiles, box: html("div", { role: "img" }, row(source),
+        html("div", { class: "tfw-room" }, html("div", {}, ...tiles), row(target))) };
+    });
+    element.replaceChildren(...places.map(({ box }) => box));
   }
 
   /** @param {Run} run */

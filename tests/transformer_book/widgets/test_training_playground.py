@@ -229,7 +229,8 @@ def test_the_page_says_how_many_recorded_runs_with_these_settings_have_learned(s
     shown.frame()
     said = train(shown)
     assert "0 of 10 runs like it learned within 40 steps;" in said
-    assert said.endswith("; with every part in its place 8 of 10, in the median after 30.")
+    eight = "8 of 10 did within 40 steps, in the median after 30."
+    assert said.endswith(f"; with every part in its place {eight}")
     shown.page.get_by_label("heads", exact=True).select_option("4")
     shown.frame()
     said = train(shown)

@@ -14,7 +14,7 @@ import { grouped } from "../kit/numbers.js";
 /** What is wrong with a word, or nothing. @param {string} word @param {Limits} limits */
 function wordProblem(word, { most_letters: most }) {
   const letters = [...word];
-  return letters.length > most ? `"${letters.slice(0, 10).join("")}\u2026" has ${
+  return letters.length > most ? `"${letters.slice(0, most).join("")}\u2026" has ${
     letters.length} characters; give at most ${most}.` : "";
 }
 

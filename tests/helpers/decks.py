@@ -47,6 +47,8 @@ LOOK = """() => {
     lost: [...slide.querySelectorAll('.tfw-scroll .tfw-beam-selected')].filter((node) =>
       node.getBoundingClientRect().right >
         node.closest('.tfw-scroll').getBoundingClientRect().right + 1).length,
+    torn: [...slide.querySelectorAll('.in-columns .tfw :has(> svg)')].filter((box) =>
+      getComputedStyle(box).position === 'relative' && box.getClientRects().length > 1).length,
     parts: slide.querySelectorAll('.slide-part').length,
     picture: slide.querySelector('.slide-shown img')?.getBoundingClientRect().height ?? 0,
     over,

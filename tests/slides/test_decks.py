@@ -34,6 +34,8 @@ CUT = """() => {
   return [...ends, part.width, all.height,
     image.dataset.columns.split(" ").filter(Boolean).map(Number)];
 }"""
+LETTERS = """texts => texts.filter((text) => text.checkVisibility()).map((text) =>
+  parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().d)"""
 OFFER = "Try your own sentence: load the model"
 CONTENTS = "JSON.stringify(place.model.get('contents'))"
 OWN = "Ein Hund springt durch den Schnee."
@@ -74,7 +76,7 @@ def test_a_deck_opens_whole_and_quietly(
                 enlarged = opened.slide(number)
                 if enlarged["over"] or enlarged["picture"] < 1.4 * slide["picture"]:
                     wrong.append(f"{slide['title']}: its picture is not enlarged")
-            if any(slide[key] for key in ("over", "dead", "broken", "silent", "lost")):
+            if any(slide[key] for key in ("over", "dead", "broken", "silent", "lost", "torn")):
                 wrong.append(json.dumps(slide, ensure_ascii=False))
             if slide["smallest"] < LEAST or (slide["code"] or LEAST_OF_CODE) < LEAST_OF_CODE:
                 wrong.append(f"{slide['title']}: letters of {slide['smallest']}, {slide['code']}")
@@ -216,6 +218,18 @@ def test_in_the_drawing_of_the_model_the_arrows_stop_where_a_shape_is_written(
                 assert shown.evaluate(CROSSED) == shown.evaluate(ON_A_SHAPE) == []
                 seen += 1
     assert seen
+
+
+def test_the_tree_of_a_beam_search_has_the_height_of_its_slide(
+    browser: Browser, built_slides: None
+) -> None:
+    with open_deck(browser, SLIDES / "book" / "translation" / "decoding.html") as opened:
+        opened.slide(4)
+        tree = opened.page.locator(".slides > section.present .tfw-beam-tree")
+        assert min(tree.locator("text").evaluate_all(LETTERS)) >= 18
+        front, box = tree.locator(".tfw-beam-front"), tree.locator("..")
+        seen, room = front.bounding_box(), box.bounding_box()
+        assert seen and room and room["x"] < seen["x"] < room["x"] + room["width"] - 20
 
 
 def test_all_slides_at_once_and_the_speakers_view_are_for_everyone(

@@ -32,7 +32,7 @@
     shown.style.zoom = String(zoom);
     const width = `${stage.clientWidth / zoom}px`;
     if (shown.querySelector(".widget-place")) shown.style.width = width;
-    else if (shown.querySelector("img, table") && !shown.querySelector("pre")) shown.style.maxWidth = width;
+    else if (shown.querySelector("img, table:not(.chart)") && !shown.querySelector("pre")) shown.style.maxWidth = width;
     const boxes = stage.matches(".with-one-part") ? [...shown.querySelectorAll(SIDEWAYS)] : [];
     if (boxes.some((box) => box.scrollWidth > box.clientWidth)) return false;
     return stage.scrollHeight <= stage.clientHeight && stage.scrollWidth <= stage.clientWidth;
@@ -102,9 +102,13 @@
     body.classList.toggle("asks", asks(body));
     body.classList.toggle("only-words", asks(body) || !stage.firstElementChild?.childElementCount);
     body.classList.toggle("only-stage", words === 0);
-    body.classList.remove("beside");
+    body.classList.remove("beside", "many-words");
     fitFormulas(body);
-    if (body.classList.contains("only-words")) return;
+    if (body.classList.contains("only-words")) {
+      body.classList.toggle("many-words", body.scrollHeight > body.clientHeight);
+      fitFormulas(body);
+      return;
+    }
     const above = settled(stage);
     if (words === 0) return;
     body.classList.add("beside");

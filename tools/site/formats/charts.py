@@ -21,8 +21,8 @@ MANY = re.compile(r"(?:\S[^:]*?: \S+(?: {2,}|$)){3,}")  # `+0: 20%  +1: 100%  +2
 WHOLE = re.compile(r"-?\d[\d,]*")
 PROSE = re.compile(r"; |^\S+( \S+)+[.?!]$")
 AROUND = " :=^[]()"  # of words
-WIDE = 640  # pixels for all columns, before the slide is fitted
-FOR_NUMBER = 90  # of them beside each bar
+WIDE = 700  # pixels for all columns, before the slide is fitted
+FOR_NUMBER = 70  # of them beside each bar
 
 
 @dataclass
@@ -176,8 +176,9 @@ def single(line: str) -> list[str]:
 
 
 def as_said(lines: list[str]) -> str:
-    """Lines that are no rows."""
-    return "".join(f"<p>{escape(' '.join(line.split()))}</p>" for line in lines)
+    """Lines that are no rows; a sentence may go on in the next."""
+    texts = [" ".join(lines)] if lines and PROSE.search(lines[-1]) else lines
+    return "".join(f"<p>{escape(' '.join(text.split()))}</p>" for text in texts)
 
 
 def drawn(table: Table, kind: str) -> str:

@@ -59,7 +59,8 @@ WORDS = (
 # Letters in a line of printed prose, of code, and in any printed line, which a hall can still read.
 SENTENCE, CODE_LINE, LONGEST = 64, 80, 96
 IS_SENTENCE = re.compile(r"^\S+( \S+)+[.?!]$")  # and no line of a table
-IS_PROSE = re.compile(r"(?!.* [.|])\S+( \S+)+[.?!]")  # nor of tokens
+IS_PROSE = re.compile(r"(?!.* [.|])\S+( \S+)+")  # nor of tokens
+WORD = re.compile(r"\b[a-z]{2,}\b")
 COMMAND = "python -m "  # how the line begins that says what made a record
 IS_SOURCE = re.compile(r"\[[^\]]+, \d{4}\w?\]")  # a citation, where nothing else is said
 FRAGMENT = "fragment"  # reveal's class for what comes with a later key
@@ -237,9 +238,7 @@ def show(made: slide, mark: slide_mark) -> None:
         minutes = cast(nodes.paragraph, next(iter(made.findall(slide_notes)))[0])
         what = "The last column" if isinstance(target, nodes.table) else "What is shown"
         minutes += nodes.Text(f" {what} comes with the next key.")
-    for part in shown:
-        if text := prose(part):
-            part = nodes.paragraph("", text)
+    for part in [prose(part) or part for part in shown]:
         if mark["later"]:
             part["classes"].append(FRAGMENT)
         (words if isinstance(part, WORDS) else stage).append(part)
@@ -254,7 +253,7 @@ def chosen(target: nodes.Element, what: str) -> list[nodes.Element]:
         parts = (part for part in target.children if not isinstance(part, dropdown_title))
         return [spare(cast(nodes.Element, part).deepcopy()) for part in parts]
     if target.get("nb_element") != "cell_code":
-        return [spare(target.deepcopy())]
+        return [spare(target.deepcopy())] if what == NEXT else []
     code, output = parts_with(target, "cell_input"), parts_with(target, "cell_output")
     hidden = target.get("hide_mode", "")
     if what == CODE or (what == NEXT and not hidden and not has_widget(target)):
@@ -271,12 +270,19 @@ def printed(part: nodes.Element) -> list[nodes.literal_block]:
     return [b for b in blocks if b.get("language") != "python" and "code" not in b["classes"]]
 
 
-def prose(part: nodes.Element) -> str:
-    """The sentences that an output is; nothing where it has anything else."""
-    text = " ".join(part.astext().split("\n")).strip()
+def prose(part: nodes.Element) -> nodes.paragraph | None:
+    """The sentences that an output is, a line each; None where it is anything else."""
     seen = any(isinstance(node, nodes.image | nodes.table | nodes.raw) for node in part.findall())
-    is_output = "cell_output" in part["classes"] and not seen and not has_widget(part)
-    return text if is_output and IS_PROSE.fullmatch(text) else ""
+    if "cell_output" not in part["classes"] or seen or has_widget(part):
+        return None
+    lines = part.astext().strip().split("\n")
+    lines = [" ".join(lines)] if IS_SENTENCE.match(lines[-1]) else lines
+    if not all(IS_PROSE.fullmatch(line) and len(WORD.findall(line)) > 2 for line in lines):
+        return None
+    said = nodes.paragraph("", lines[0])
+    for line in lines[1:]:
+        said += [nodes.raw("", "<br />", format="html"), nodes.Text(line)]
+    return said
 
 
 def charted(part: nodes.Element, kind: str) -> nodes.Element:
@@ -451,6 +457,7 @@ def closing(kept: nodes.admonition) -> slide:
     ask = nodes.container("", nodes.Text(CLOSING), kind="ask")
     made = begin({"title": [title], "point": [], "then": [], "notes": [ask]}, A_MINUTE)
     part_of(made, "slide-words").extend(lines)
+    made["classes"] = ["closing"]
     return made
 
 

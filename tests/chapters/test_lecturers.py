@@ -80,6 +80,18 @@ def test_a_question_is_there_before_its_answer(chapter: str, question: str) -> N
     assert all(mark.later for mark in outputs)
 
 
+@pytest.mark.parametrize(
+    ("chapter", "question"),
+    [
+        ("why/attention", "Why divide by the root of $d_k$?"),
+        ("findings/errata", "What the paper says of masks"),
+    ],
+)
+def test_a_quotation_that_answers_comes_after_its_question(chapter: str, question: str) -> None:
+    (mark,) = (mark for mark in slides_of(ROOT / f"book/{chapter}.md") if mark.title == question)
+    assert (mark.show, mark.later) == ("next", True)
+
+
 def test_nothing_is_to_be_covered_by_hand() -> None:
     """What waits for its question comes with a later key."""
     for chapter in numbered(ROOT):

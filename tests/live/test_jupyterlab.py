@@ -218,7 +218,7 @@ MOVES = [
          "given", 2),
     Move("ShapesExplorer()", "slider", "source length", "End", "src_len", 24),
     Move("SoftmaxTemperature()", "slider", "temperature", "End", "temperature", 5.0),
-    Move("TrainingPlayground(tasks=['copy', 'sort'])", "slider", "random seed", "End", "seed", 10),
+    Move("TrainingPlayground(tasks=['copy', 'sort'])", "slider", "seed", "End", "seed", 10),
     Move("TreeExplorer()", "slider", "with a spoon", "End", "hangs", [3, 0]),
 ]  # fmt: skip
 IMPORTS = """\

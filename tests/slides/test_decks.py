@@ -317,7 +317,7 @@ def test_a_model_that_learns_on_a_slide_has_large_letters_and_shrinks_for_nothin
             expect(verdict).to_contain_text("You expected", timeout=60_000)
             assert playground.evaluate("place => place.currentCSSZoom") == zoom
             train = playground.locator(".tfw-play-train")
-            change = playground.locator(".tfw-controls > :nth-child(5)")  # a part, or the task
+            change = playground.locator(".tfw-play-train ~ :nth-child(5)")  # a part, or the task
             for _ in range(2):  # what it has written, and its heads
                 opened.page.keyboard.press("m")
                 assert opened.page.locator(".present .slide-stage.with-one-part").count() == 1

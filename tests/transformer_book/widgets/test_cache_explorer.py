@@ -136,7 +136,7 @@ def test_the_dot_stands_on_the_line_whatever_the_page_says_of_boxes(show):
         assert axis == pytest.approx(0.8 * 16, abs=0.1)
 
 
-@pytest.mark.parametrize("width", [800, 390])
+@pytest.mark.parametrize("width", [620, 390])
 def test_nothing_below_jumps(show, width):
     shown = show(CacheExplorer(), width=width)
     line, heights = shown.page.get_by_role("slider", name="length of the text"), set()

@@ -178,6 +178,17 @@ def test_no_step_changes_how_tall_it_is(show, width):
     assert heights.pop() < 1000
 
 
+def test_what_was_written_has_a_row_though_it_was_unlikely(show):
+    unlikely = translator().tokenizer.encode("Katze")
+    one = decoder(given=[unlikely])
+    assert unlikely[0] not in {candidate["token"] for candidate in one.candidates()}
+    shown = show(one)
+    assert_shows(shown, one)
+    height = shown.height()
+    shown.set("step", 2)
+    assert shown.height() == height
+
+
 def test_on_a_phone_ten_words_fit_and_no_line_crosses_a_word_aslant(show):
     shown = show(decoder("Zwei Hunde.", name="everyday", live=True), width=390, touch=True)
     load_model(shown)

@@ -161,6 +161,8 @@ def test_who_does_not_know_what_to_ask_taps_a_sentence_and_is_told_when_the_mode
         assert unsure.count() == (text in STRANGE), text
     ask(shown, "")
     expect(answer_beside(shown)).to_have_text("Nothing is written here yet.")  # and nothing else
+    ask(shown, text)
+    expect(unsure).to_have_count(1)  # once more, as the answer still stands below
     ask(shown, 600 * "x")
     expect(shown.page.get_by_role("alert")).to_be_visible()
     expect(answer_beside(shown)).to_have_text("")  # that was another sentence
@@ -184,12 +186,13 @@ def test_the_field_of_a_small_language_says_which_and_is_honest_about_other_word
     for number, (sentence, read, honest) in enumerate([
         ("Where is Rome?", "Where is Rome ?", f"{some}Where\u2069, \u2068Rome\u2069)"),
         ("die Maus sieht den Hund.", "die Maus sieht den Hund .", f"{one}Maus\u2069)"),
-        ("der Hund schläft.", "der Hund schläft .", None),
+        ("Der Hund schläft.", "der Hund schläft .", None),
     ], start=3):  # fmt: skip
         ask(shown, sentence)
         wait_for(shown, number)
         if honest:
             expect(answer_beside(shown)).to_contain_text(honest)
+            expect(answer_beside(shown)).to_contain_text("It reads toy German only.")
         else:
             expect(answer_beside(shown)).to_have_text("")
         assert field.input_value() == read

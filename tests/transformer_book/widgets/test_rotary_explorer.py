@@ -99,7 +99,7 @@ def test_the_twin_has_a_clock_with_two_hands_for_each_pair():
 
 
 def test_on_a_phone_the_numbers_of_all_clocks_stand_on_one_line(show):
-    shown = show(RotaryExplorer(), width=390)
+    shown = show(RotaryExplorer(), width=320)
     tops = {one.bounding_box()["y"] for one in shown.widget.locator(".tfw-rotary-clock b").all()}
     assert len(tops) == 1
     shown.check()

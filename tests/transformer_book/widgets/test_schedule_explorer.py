@@ -84,7 +84,7 @@ def test_only_the_peak_looks_as_if_it_could_be_held(show):
 
 
 def test_nothing_below_jumps_on_a_phone(show):
-    shown, heights = show(ScheduleExplorer(), width=390), set()
+    shown, heights = show(ScheduleExplorer(), width=320), set()
     for name, value in (
         ("warmup", 16_000),
         ("factor", 1.41),

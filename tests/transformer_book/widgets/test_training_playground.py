@@ -173,7 +173,7 @@ def test_a_question_is_answered_before_the_model_trains_and_what_came_out_stands
     shown = show(TrainingPlayground(**settings, outcome=outcome, **QUESTION))
     button(shown, "Train").press("Enter")
     shown.frame()
-    assert status(shown) == "First say what you expect."
+    assert status(shown) == "Say first what you expect."
     picture = shown.widget.locator(".tfw-play-heads canvas").first
     before = picture.evaluate("canvas => canvas.toDataURL()")
     shown.page.get_by_label("A copy, as always").press("Space")

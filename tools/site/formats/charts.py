@@ -23,6 +23,7 @@ PROSE = re.compile(r"; |^\S+( \S+)+[.?!]$")
 AROUND = " :=^[]()"  # of words
 WIDE = 700  # pixels for all columns, before the slide is fitted
 FOR_NUMBER = 70  # of them beside each bar
+LEAST, MOST = 40, 440  # pixels of the longest bar
 
 
 @dataclass
@@ -102,8 +103,13 @@ def table_of(texts: list[str]) -> Table | None:
     if not kinds or max(kinds.values()) < 2:
         return None
     kind = max(kinds, key=lambda kind: (kinds[kind], len(kind)))
+<<<<<<< HEAD
     rows = [row for row, line in enumerate(read) if line.units == kind]
     lines = [read[row] for row in rows]
+=======
+    indices = [index for index, line in enumerate(read) if line.units == kind]
+    lines = [read[index] for index in indices]
+>>>>>>> fix/slides
     shared = {line.before[0] for line in lines} - {""}
     for line in lines:
         if len(shared) > 1:  # they tell the lines apart
@@ -113,7 +119,11 @@ def table_of(texts: list[str]) -> Table | None:
             line.name = line.name.removesuffix(f" {line.before[0]}")
     around = zip(lines[0].before, lines[0].after, strict=True)
     words = (" … ".join(filter(None, both)) for both in around)
+<<<<<<< HEAD
     table = Table(lines, ["", *words], texts[: rows[0]], texts[rows[-1] + 1 :])
+=======
+    table = Table(lines, ["", *words], texts[: indices[0]], texts[indices[-1] + 1 :])
+>>>>>>> fix/slides
     if not has_head(table):
         take_names(table)
     return table
@@ -184,13 +194,14 @@ def as_said(lines: list[str]) -> str:
 def drawn(table: Table, kind: str) -> str:
     """A table with a bar, or a dot on its axis, in each cell."""
     ends = ends_of(table, kind)
-    wide = max(WIDE // len(ends) - FOR_NUMBER, 40)
+    wide = min(max(WIDE // len(ends) - FOR_NUMBER, LEAST), MOST)
     parts = [as_said(table.above), f'<table class="chart" style="--wide: {wide}px">']
     if any(table.head):
         heads = (f'<th scope="col">{escape(x)}</th>' if x else "<td></td>" for x in table.head)
         parts.append(f"<thead><tr>{''.join(heads)}</tr></thead>")
     for line in table.lines:
-        parts.append(f'<tr><th scope="row">{escape(line.name)}</th>')
+        name = f'<th scope="row">{escape(line.name)}</th>' if line.name else "<td></td>"
+        parts.append(f"<tr>{name}")
         for number, worth, (low, high) in zip(line.numbers, line.values, ends, strict=True):
             share = (abs(worth) if kind == BARS else worth - low) / ((high - low) or 1)
             look = f"{kind} below" if kind == BARS and worth < 0 else kind

@@ -58,6 +58,7 @@ WORDS = (
 )
 # Letters in a line of printed prose, of code, and in any printed line, which a hall can still read.
 SENTENCE, CODE_LINE, LONGEST = 64, 80, 96
+GO_ON = "    "  # before what is left of a line
 IS_SENTENCE = re.compile(r"^\S+( \S+)+[.?!]$")  # and no line of a table
 IS_PROSE = re.compile(r"(?!.* [.|])\S+( \S+)+")  # nor of tokens
 WORD = re.compile(r"\b[a-z]{2,}\b")
@@ -275,7 +276,7 @@ def prose(part: nodes.Element) -> nodes.paragraph | None:
     seen = any(isinstance(node, nodes.image | nodes.table | nodes.raw) for node in part.findall())
     if "cell_output" not in part["classes"] or seen or has_widget(part):
         return None
-    lines = part.astext().strip().split("\n")
+    lines = part.astext().strip().replace(f"\n{GO_ON}", " ").split("\n")
     lines = [" ".join(lines)] if IS_SENTENCE.match(lines[-1]) else lines
     if not all(IS_PROSE.fullmatch(line) and len(WORD.findall(line)) > 2 for line in lines):
         return None
@@ -315,7 +316,7 @@ def broken(line: str) -> str:
     if len(line) > LONGEST and len(re.findall(r" {2,}", line)) > 3:
         return in_rows(re.split(r" {2,}", line))
     if len(line) > LONGEST:
-        return textwrap.fill(line, SENTENCE, subsequent_indent="    ", break_on_hyphens=False)
+        return textwrap.fill(line, SENTENCE, subsequent_indent=GO_ON, break_on_hyphens=False)
     return line
 
 
@@ -455,7 +456,8 @@ def closing(kept: nodes.admonition) -> slide:
     """The last slide: the chapter's lines to keep."""
     title, *lines = cast("list[nodes.Element]", kept.deepcopy().children)
     ask = nodes.container("", nodes.Text(CLOSING), kind="ask")
-    made = begin({"title": [title], "point": [], "then": [], "notes": [ask]}, A_MINUTE)
+    heading = cast(nodes.Element, title)
+    made = begin({"title": [heading], "point": [], "then": [], "notes": [ask]}, A_MINUTE)
     part_of(made, "slide-words").extend(lines)
     made["classes"] = ["closing"]
     return made

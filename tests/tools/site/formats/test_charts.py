@@ -89,6 +89,11 @@ def test_what_has_no_two_lines_of_a_kind_is_not_drawn(text: str) -> None:
     assert chart(text, "bars") is None
 
 
+def test_a_line_of_numbers_alone_has_no_name_to_read_out() -> None:
+    drawn = chart("0.25  0.75\n1  0", "bars") or ""
+    assert drawn.count("<td></td>") == 2 and "<th" not in drawn
+
+
 def shares(text: str, kind: str) -> list[float]:
     """How far along its axis each number is drawn."""
     return [float(x) for x in re.findall(r"--share: ([\d.]+)", chart(text, kind) or "")]

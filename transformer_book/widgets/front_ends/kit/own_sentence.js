@@ -68,8 +68,8 @@ function follower(model, waiting, found) {
 /**
  * What a model of the book was trained on: what a sentence should be, and some for those who know no
  * such language.
- * @type {Object<string, {label: string, examples: string[], apart?: RegExp}>} `apart`: which marks
- *   are words of their own
+ * @type {Object<string, {label: string, examples: string[], read?: (text: string) => string, only?: string}>}
+ *   `read`: what was typed, as the model reads it; `only`: what is said with words that it lacks
  */
 const KNOWN = {
   everyday: {
@@ -81,7 +81,10 @@ const KNOWN = {
     label: "Your own sentence, in toy German",
     examples: ["der Hund sieht die Katze .", "den Hund hat die Frau nicht gesehen .",
       "er schl\u00e4ft , weil er m\u00fcde ist ."],
-    apart: /\s*([.,?])/g,
+    // Marks are words of their own, and a short first word is no noun.
+    read: (text) => text.replace(/\s*([.,?])/g, " $1")
+      .replace(/^\p{Lu}\p{Ll}{1,2}(?= )/u, (word) => word.toLowerCase()),
+    only: " It reads toy German only.",
   },
 };
 
@@ -98,8 +101,8 @@ export const sentenceLabel = (model) => known(model)?.label ?? "Your own sentenc
  * @param {import("./model.js").Model} model @param {HTMLInputElement} input
  */
 export function typed(model, input) {
-  const { apart } = known(model) ?? {};
-  if (apart) input.value = input.value.replace(apart, " $1");
+  const { read } = known(model) ?? {};
+  if (read) input.value = read(input.value.trim());
   return input.value.trim();
 }
 
@@ -131,6 +134,7 @@ function sentenceField(model, verb, waiting, found) {
   const state = html("p", { role: "status" });
   const send = () => {
     const text = typed(model, input);
+    if (text === model.get("sentence") && state.textContent === EMPTY) show(); // its answer stands below
     if (!text) state.textContent = EMPTY;
     if (!text || text === model.get("sentence")) return;
     for (const fold of tries) fold.open = false;
@@ -148,7 +152,8 @@ function sentenceField(model, verb, waiting, found) {
     const { note = "", back: translation, examples } = model.get("contents");
     const { source } = examples.at(-1); // its tokens, or as text
     const refused = model.get("message"); // then it is another sentence that stands in the field
-    state.textContent = refused ? "" : note || unknown([source].flat(), model.get("sentence"));
+    const lacking = unknown([source].flat(), model.get("sentence"));
+    state.textContent = refused ? "" : note || lacking && `${lacking}${known(model)?.only ?? ""}`;
     back.element.hidden = !translation;
   };
   back.element.hidden = true;

@@ -1,8 +1,6 @@
 // @ts-check
 // When a translation deserves doubt.
 
-import { normalize } from "./normalization.js";
-
 /** What is written where a translation has no word. */
 export const NOTHING = "nothing (the end mark comes first)";
 
@@ -14,7 +12,7 @@ export const quotedText = (text) => (text ? `\u201c\u2068${text}\u2069\u201d` : 
  * @param {string[]} source the sentence's tokens, which are words then @param {string} sentence
  */
 export function unknown(source, sentence) {
-  const words = normalize(sentence).split(" ").filter((_, i) => source[i] === "<unk>");
+  const words = sentence.trim().split(/\s+/).filter((_, i) => source[i] === "<unk>");
   const n = words.length;
   if (n === 0) return "";
   return `${n} ${n === 1 ? "word is" : "words are"} not in the model's vocabulary (\u2068${

@@ -20,7 +20,7 @@ export function heads() {
     const n = config.n_heads;
     if (maps.length !== n) {
       maps = Array.from({ length: n }, (_, h) => heatmap({ label: `Head ${h + 1}`, compact: true,
-        columnTitle: `head ${h + 1} looks at` }));
+        columnTitle: `head ${h + 1} sees` }));
       element.replaceChildren(...maps.map((map) => map.element));
     }
     const name = (/** @type {number} */ token) => words[token] || "\u25b8";

@@ -22,7 +22,7 @@ function render({ model, el }) {
   const get = (/** @type {string} */ name) => model.get(name);
   const { n_tests: tests, judged_every: every, enough } = get("constants");
   const settings = () => settingsOf(get);
-  const asked = settings(); // what the question is about
+  const [asked, first] = [settings(), get("task")]; // what the question is about
   const apart = matchMedia("(prefers-reduced-motion: reduce)").matches ? 1000 : 95;
   let run = new Run(get);
   /** @type {Run[]} */
@@ -106,6 +106,7 @@ function render({ model, el }) {
     within = false;
     goal = 0;
     cancelAnimationFrame(due);
+    keep();
     draw();
   }
 
@@ -154,9 +155,12 @@ function render({ model, el }) {
     return [guess && get("guess") >= 0 && settings() === asked ? judged(get("guess")) : "", lines.join(" ")];
   }
 
-  // As many letters as the longest of these sentences has, which nobody sees.
-  const longest = `${get("outcome") || "steps ".repeat(26)} ${"steps ".repeat(Object.keys(get("known")).length && 23)}`;
-  verdict.keep((guess?.inputs ?? [null]).map((_, answer) => [guess ? judged(answer) : "", longest]));
+  /** Keeps a place for that: of what is said of a run as many letters as the longest has, which nobody sees. */
+  function keep() {
+    const run = `${get("outcome") || "steps ".repeat(16)} ${"steps ".repeat(Object.keys(get("known")).length && 22)}`;
+    verdict.keep((guess && get("task") === first ? guess.inputs : [null]).map((input, answer) =>
+      [input ? judged(answer) : "", run]));
+  }
 
   function draw() {
     results.setAttribute("aria-busy", String(goal > 0));
@@ -168,7 +172,7 @@ function render({ model, el }) {
     again.allow(run.step + goal > 0);
     own.hidden = get("task") !== "own";
     const right = run.right.at(-1) ?? 0;
-    status.textContent = !allowed ? "First say what you expect." : run.step ? `step ${grouped(run.step)} \u00b7 loss ${
+    status.textContent = !allowed ? "Say first what you expect." : run.step ? `step ${grouped(run.step)} \u00b7 loss ${
       fixed(run.losses.at(-1) ?? 0, 2)} \u00b7 ${right} of ${tests} right` + (run.longer.length
       ? ` \u00b7 with one digit more ${run.rightOfLonger}` : "")
       : "It has learned nothing yet.";
@@ -200,6 +204,7 @@ function render({ model, el }) {
     own, ...(few ? [] : [html("details", {}, html("summary", {}, "Take parts out"),
       html("div", { class: "tfw-controls" }, ...parts))]), status,
     html("div", { class: "tfw-play-drawn" }, results, looked)));
+  keep();
   observer.observe(el);
   if (get("trained")) seek();
   else draw();

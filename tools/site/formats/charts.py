@@ -103,13 +103,8 @@ def table_of(texts: list[str]) -> Table | None:
     if not kinds or max(kinds.values()) < 2:
         return None
     kind = max(kinds, key=lambda kind: (kinds[kind], len(kind)))
-<<<<<<< HEAD
     rows = [row for row, line in enumerate(read) if line.units == kind]
     lines = [read[row] for row in rows]
-=======
-    indices = [index for index, line in enumerate(read) if line.units == kind]
-    lines = [read[index] for index in indices]
->>>>>>> fix/slides
     shared = {line.before[0] for line in lines} - {""}
     for line in lines:
         if len(shared) > 1:  # they tell the lines apart
@@ -119,11 +114,7 @@ def table_of(texts: list[str]) -> Table | None:
             line.name = line.name.removesuffix(f" {line.before[0]}")
     around = zip(lines[0].before, lines[0].after, strict=True)
     words = (" … ".join(filter(None, both)) for both in around)
-<<<<<<< HEAD
     table = Table(lines, ["", *words], texts[: rows[0]], texts[rows[-1] + 1 :])
-=======
-    table = Table(lines, ["", *words], texts[: indices[0]], texts[indices[-1] + 1 :])
->>>>>>> fix/slides
     if not has_head(table):
         take_names(table)
     return table

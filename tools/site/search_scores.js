@@ -5,6 +5,7 @@
   const ALSO = 3; // sections of a page beside its best one
   const EXCERPT = 180; // characters
   const EXERCISE = /^Exercise|Exercises$/;
+  const LAST = /What comes next$/; // of the main line: second readings follow
 
   const made = (tag, properties, ...content) => {
     const element = Object.assign(document.createElement(tag), properties);
@@ -30,12 +31,14 @@
   let sections, kin;
   const stemOf = (word) => new Stemmer().stemWord(word);
   function read({ pages, words }) {
+    const mainLine = (found) => found.findIndex(([, given]) => LAST.test(given)) + 1 || found.length;
     sections = pages.flatMap(([page, ...found]) => found.map(([id, given, ...terms], i) => {
       const heading = given || id;
       const unnumbered = heading.replace(/^[\d.]+ /, "");
       const anchor = id || unnumbered.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
       return {
         page, heading, anchor, title: found[0][1], href: `${page}.html${i ? `#${anchor}` : ""}`,
+        beside: EXERCISE.test(heading) || i > mainLine(found),
         names: [unnumbered, ...unnumbered.split(", ")].map(nameOf), terms: terms.map(nameOf),
         headed: new Set(EXERCISE.test(heading) ? [] : joined(unnumbered).flatMap(partsOf).filter(isWord)),
       };
@@ -61,15 +64,15 @@
   }
 
   // What a section gains by its heading and by a term that it defines or introduces; and how much of it counts:
-  // less in an exercise and on pages beside the chapters, least for a name of the module, unless one is asked for.
-  function scored({ page, title, heading, headed, names, terms }, score, asked, query) {
+  // less in a second reading, in an exercise and on pages beside the chapters, least for a name of the module, unless one is asked for.
+  function scored({ page, title, beside, headed, names, terms }, score, asked, query) {
     const [name, defines] = [nameOf(query), page === "book/glossary"];
     if (asked.every(({ word }) => headed.has(word))) score += 10 + (defines ? 0 : 20 * asked.length / headed.size);
     if (names.includes(name)) score += 30;
     if (terms.includes(name)) score += 25;
     if (page.startsWith("book/reference/")) return /_|[a-z]\.?[A-Z]/.test(query) ? score : score / 10;
     if (!defines && !/^\d+\. /.test(title)) return score / 3;
-    return EXERCISE.test(heading) ? score / 2 : score;
+    return beside ? score / 2 : score;
   }
 
   // The pages that have what is asked for, as lists of their sections, the best first.

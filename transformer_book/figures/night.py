@@ -212,16 +212,12 @@ class NightCanvas(FigureCanvasAgg):
         return NightRenderer(super().get_renderer(), self.has_maps, self.letters)
 
 
-def night_png(figure: Figure) -> bytes:
-    """A figure in the colours of the night, as a PNG of as many pixels as Jupyter's own.
+def night_png(figure: Figure) -> tuple[bytes, float | None]:
+    """A figure in the colours of the night, and the size of its smallest letters, in points.
 
-    The figure must have been drawn before, since it is not laid out again, and have Axes.
+    The PNG has as many pixels as Jupyter's own. The figure must have been drawn before, since it is
+    not laid out again, and have Axes.
     """
-    return night_png_and_letters(figure)[0]
-
-
-def night_png_and_letters(figure: Figure) -> tuple[bytes, float | None]:
-    """The same, and the size of the smallest letters in it, in points."""
     with _on_its_canvas(figure) as canvas:
         return print_figure(figure), min(canvas.letters, default=None)
 
@@ -258,7 +254,7 @@ class DayAndNight(PNGFormatter):
         day = super().__call__(shown)
         if day is None or not isinstance(shown, Figure):
             return day
-        night, letters = night_png_and_letters(shown)
+        night, letters = night_png(shown)
         return day, {"night": b64encode(night).decode(), "letters": letters}
 
 

@@ -4,7 +4,7 @@
 cache of the chapters' outputs, in the metadata of the picture. Here it becomes a file and a second
 image with the same words, before Sphinx collects the page's images. The theme shows those of the
 class `only-light` or those of `only-dark`; what is not shown, a browser does not fetch. Both have a
-class with the points of the figure's smallest letters (`letters-12`), for
+class with the points of the figure's smallest letters (`letters-12`), where these are known, for
 `tools/site/after/template_edits.py`.
 """
 
@@ -22,7 +22,7 @@ from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
 PNG = "image/png"
-USUAL = 12  # points of a figure's smallest letters
+Night = tuple[bytes, list[str]]  # a picture of the night, and the classes of both
 
 
 class AddNight(SphinxTransform):
@@ -42,20 +42,19 @@ class AddNight(SphinxTransform):
                 add_night(self.document, dict(night_pictures(executed)), folder)
 
 
-def night_pictures(notebook: nbformat.NotebookNode) -> Iterator[tuple[str, tuple[bytes, str]]]:
-    """Of each figure in a notebook, by the name of its file: the night's picture, and a class."""
+def night_pictures(notebook: nbformat.NotebookNode) -> Iterator[tuple[str, Night]]:
+    """The pictures of the night in a notebook, by the names of the day's files."""
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             known = output.get("metadata", {}).get(PNG, {})
             if night := known.get("night"):
                 day = b64decode(output["data"][PNG])
-                letters = f"letters-{known.get('letters') or USUAL:g}"
-                yield f"{sha256(day).hexdigest()}.png", (b64decode(night), letters)
+                letters = known.get("letters")
+                classes = [f"letters-{letters:g}"] if letters else []
+                yield f"{sha256(day).hexdigest()}.png", (b64decode(night), classes)
 
 
-def add_night(
-    document: nodes.document, pictures: dict[str, tuple[bytes, str]], folder: Path
-) -> None:
+def add_night(document: nodes.document, pictures: dict[str, Night], folder: Path) -> None:
     """Adds a second image to each that has one, and writes its file.
 
     The file has the day's name, which a compressed page then holds once, and a hash of its own.
@@ -63,11 +62,11 @@ def add_night(
     for day in list(document.findall(nodes.image)):
         path, _, name = day["uri"].rpartition("/")
         if name in pictures and "only-light" not in day["classes"]:
-            content, letters = pictures[name]
+            content, classes = pictures[name]
             own = sha256(content).hexdigest()[:8]
             file = f"{name.removesuffix('.png')}-{own}.png"
             (folder / file).write_bytes(content)
-            day["classes"].append(letters)
+            day["classes"] += classes
             night = day.deepcopy()
             night["uri"] = f"{path}/{file}"
             day["classes"].append("only-light")

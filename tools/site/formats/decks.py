@@ -456,8 +456,7 @@ def closing(kept: nodes.admonition) -> slide:
     """The last slide: the chapter's lines to keep."""
     title, *lines = cast("list[nodes.Element]", kept.deepcopy().children)
     ask = nodes.container("", nodes.Text(CLOSING), kind="ask")
-    heading = cast(nodes.Element, title)
-    made = begin({"title": [heading], "point": [], "then": [], "notes": [ask]}, A_MINUTE)
+    made = begin({"title": [title], "point": [], "then": [], "notes": [ask]}, A_MINUTE)
     part_of(made, "slide-words").extend(lines)
     made["classes"] = ["closing"]
     return made

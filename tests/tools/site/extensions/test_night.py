@@ -34,14 +34,14 @@ def test_the_pictures_of_a_notebook_are_known_by_the_days_file() -> None:
         {"output_type": "display_data", "data": png, "metadata": night},
     ]
     cells = [{"cell_type": "markdown"}, {"cell_type": "code", "outputs": outputs}]
-    assert list(night_pictures(from_dict({"cells": cells}))) == [(NAME, (NIGHT, "letters-9.5"))]
+    assert list(night_pictures(from_dict({"cells": cells}))) == [(NAME, (NIGHT, ["letters-9.5"]))]
 
 
 def test_both_stand_side_by_side_with_the_same_words_and_size(
     document: nodes.document, tmp_path: Path
 ) -> None:
     for _ in range(2):  # whoever asks twice gets no third
-        add_night(document, {NAME: (NIGHT, "letters-9.5")}, tmp_path)
+        add_night(document, {NAME: (NIGHT, ["letters-9.5"])}, tmp_path)
     day, night, other = document.findall(nodes.image)
     assert (day["classes"], night["classes"], other["classes"]) == (
         ["letters-9.5", "only-light"], ["letters-9.5", "only-dark"], []

@@ -26,9 +26,9 @@ _ASIDE = re.compile(r"[ \t]+// [^\"'`$\n]*$", re.MULTILINE)
 _STATEMENT = re.compile(r"^(?=[^\s})\]])", re.MULTILINE)
 _DECLARED = re.compile(r"(?:(?:async )?function\*?|class) ([\w$]+)|(?:const|let) ([^=]+)=")
 _WORD = re.compile(r"[\w$]+")
-# Types that stand within a line, and the indentation: `eslint.config.js` keeps texts on one line.
+# Types within a line, indentation, empty lines: `eslint.config.js` keeps texts on one line.
 _TYPE = re.compile(r"/\*\* @type \{[^\n]*?\} \*/ ?")
-_INDENTATION = re.compile(r"^[ \t]+", re.MULTILINE)
+_INDENTATION = re.compile(r"^\s+", re.MULTILINE)
 _OTHER = re.compile(r"^(?:import|export)\b(?!\().*", re.MULTILINE)
 
 

@@ -19,10 +19,10 @@
   };
   const counted = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 
-  // The words of a text as the index has them; those with a hyphen stay together.
+  // The words of a text as the index has them; those with a hyphen stay together, and a root has one name.
   const WORD = /[\p{L}\p{N}_]+(-[\p{L}\p{N}_]+)*|√/gu;
   const singular = (word) => word.replace(/ies$/, "y").replace(/([^s])s$/, "$1");
-  const joined = (text) => (text.toLowerCase().match(WORD) ?? []).map((word) => word === "√" ? "sqrt" : word);
+  const joined = (text) => (text.toLowerCase().match(WORD) ?? []).map((word) => word.replace(/^(√|sqrt)$/, "root"));
   const partsOf = (word) => [word.replaceAll("-", ""), ...word.split("-")].map(singular);
   const nameOf = (text) => joined(text).flatMap((word) => word.split("-")).map(singular).join("");
   const isWord = (word) => word.length > 1 && !/^\d+$/.test(word) && !stopwords.includes(word);
@@ -38,7 +38,7 @@
       const anchor = id || unnumbered.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
       return {
         page, heading, anchor, title: found[0][1], href: `${page}.html${i ? `#${anchor}` : ""}`,
-        beside: EXERCISE.test(heading) || i > mainLine(found),
+        beside: EXERCISE.test(heading) || i >= mainLine(found),
         names: [unnumbered, ...unnumbered.split(", ")].map(nameOf), terms: terms.map(nameOf),
         headed: new Set(EXERCISE.test(heading) ? [] : joined(unnumbered).flatMap(partsOf).filter(isWord)),
       };
@@ -63,16 +63,17 @@
     return { word, related, places, weight: Math.log(2 + sections.length / places.size) };
   }
 
-  // What a section gains by its heading and by a term that it defines or introduces; and how much of it counts:
-  // less in a second reading, in an exercise and on pages beside the chapters, least for a name of the module, unless one is asked for.
+  // How much of it counts: less in a second reading or an exercise, and on pages beside the chapters, least for a name of
+  // the module, unless one is asked for; and what a section gains by its heading and by a term that it introduces.
   function scored({ page, title, beside, headed, names, terms }, score, asked, query) {
     const [name, defines] = [nameOf(query), page === "book/glossary"];
+    if (beside) score /= 2;
     if (asked.every(({ word }) => headed.has(word))) score += 10 + (defines ? 0 : 20 * asked.length / headed.size);
     if (names.includes(name)) score += 30;
     if (terms.includes(name)) score += 25;
     if (page.startsWith("book/reference/")) return /_|[a-z]\.?[A-Z]/.test(query) ? score : score / 10;
     if (!defines && !/^\d+\. /.test(title)) return score / 3;
-    return beside ? score / 2 : score;
+    return score;
   }
 
   // The pages that have what is asked for, as lists of their sections, the best first.

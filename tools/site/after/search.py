@@ -32,6 +32,7 @@ LEFT_OUT |= {"cell_output", "solution", "sig", "field-list", "in-reference", "la
 JOINTS = {"msub": "_", "msup": "^", "mfrac": "/", "msubsup": "_^"}
 JOINTS |= {"munder": "_", "munderover": "_^"}
 WORD = re.compile(r"\w+(?:-\w+)*")
+ROOT = re.compile(r"√|\bsqrt\b")
 NUMBER = re.compile(r"^[\d.]+ ")  # before a heading
 STOP_WORDS = SearchEnglish.stopwords
 OFTEN = 3  # times in a section
@@ -132,8 +133,8 @@ def tidy(text: str) -> str:
 
 
 def words_of(text: str) -> Iterator[str]:
-    """The words of a text, in the singular; `warm-up` is `warmup`, and each of its parts."""
-    for word in WORD.findall(text.lower().replace("√", " sqrt ")):
+    """The words of a text, in the singular; `warm-up` is `warmup`, and each part; √ is `root`."""
+    for word in WORD.findall(ROOT.sub(" root ", text.lower())):
         for part in {word.replace("-", ""), *word.split("-")}:
             if len(part) > 1 and not part.isdigit() and part not in STOP_WORDS:
                 yield re.sub("([^s])s$", r"\1", re.sub("ies$", "y", part))

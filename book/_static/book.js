@@ -44,7 +44,7 @@ function adapt() {
 
 // Whoever comes to a heading that has moved goes on to where it is now.
 function follow() {
-  const at = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const at = document.getElementById(location.hash.slice(1));
   const link = at?.matches(".moved-anchor") ? at.querySelector("a") : null;
   if (link) location.replace(link.href);
 }

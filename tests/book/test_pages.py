@@ -402,6 +402,14 @@ def test_one_line_of_folds_stands_above_a_chapters_first_picture(
     page.close()
 
 
+def test_an_address_that_cannot_be_read_breaks_nothing(browser: Browser, site: str) -> None:
+    page, errors = browser.new_page(), []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(f"{site}/book/why/attention.html#100%", wait_until="networkidle")
+    assert errors == []
+    page.close()
+
+
 @pytest.mark.smoke
 def test_search_finds_a_word_of_the_book(browser: Browser, site: str) -> None:
     """The search page works without any server behind it."""

@@ -55,9 +55,9 @@ def find(name: str) -> Exercise:
     Raises:
         UnknownExerciseError: there is none.
     """
-    if name in EXERCISES:
+    if isinstance(name, str) and name in EXERCISES:
         return EXERCISES[name]
-    near = difflib.get_close_matches(name, EXERCISES, n=1)
+    near = difflib.get_close_matches(str(name), EXERCISES, n=1)
     guess = f"did you mean {near[0]}? " if near else "exercises() lists them. "
     raise UnknownExerciseError(
         f"there is no exercise {name!r}; {guess}There are: {', '.join(EXERCISES)}"

@@ -1,5 +1,6 @@
 """What every widget is: traits in Python, an ES module in the browser, a figure for paper."""
 
+import difflib
 import io
 import math
 import re
@@ -115,6 +116,19 @@ class Widget(anywidget.AnyWidget):
             cls._esm = bundle(FRONT_ENDS / name / "index.js")
             cls._css = style_of(name)
         super().__init_subclass__(**kwargs)
+
+    def __init__(self, **settings: Any) -> None:
+        """Sets traits by their names.
+
+        Raises:
+            TypeError: it has none of that name; traitlets alone would take it without a word.
+        """
+        known = self.trait_names()
+        for name in settings.keys() - {*known}:
+            near = difflib.get_close_matches(name, known, n=1)
+            guess = f"; did you mean {near[0]}?" if near else ""
+            raise TypeError(f"{type(self).__name__} has no setting {name!r}{guess}")
+        super().__init__(**settings)
 
     @traitlets.default("front_end")
     def _own_front_end(self) -> str:

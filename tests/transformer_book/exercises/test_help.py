@@ -53,6 +53,8 @@ def test_each_call_gives_the_next_hint_and_the_last_one_stays() -> None:
 def test_a_typo_is_an_error_with_a_guess(ask) -> None:
     with pytest.raises(UnknownExerciseError, match="did you mean softmax"):
         ask("sofmax")
+    with pytest.raises(UnknownExerciseError, match="there is no exercise 3; "):
+        ask(3)
 
 
 def test_a_text_shows_as_it_is() -> None:

@@ -377,6 +377,11 @@ def test_what_stands_below_does_not_jump_when_a_slider_moves(show, width, name):
         assert max(heights) - min(heights) <= 4, (one.get_attribute("id"), heights)
 
 
+def test_a_misspelt_setting_is_refused():
+    with pytest.raises(TypeError, match="MaskExplorer has no setting 'shwo'; did you mean show"):
+        widgets.MaskExplorer(shwo="causal")
+
+
 @every_widget
 def test_the_page_has_the_whole_state_and_paper_a_twin(name):
     widget = make(name)

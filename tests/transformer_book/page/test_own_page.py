@@ -68,7 +68,7 @@ def test_what_no_page_computes_with_is_refused_before_anything_is_written(
     translator, tmp_path: Path
 ) -> None:
     for sentence, complaint in (
-        ("w1 " * 30, "30 pieces, and the model takes"),
+        ("w1 " * 30, "30 tokens, more than the model takes"),
         (" ", "empty"),
     ):
         with pytest.raises(ValueError, match=complaint):

@@ -23,7 +23,7 @@ LABELS = {
     "tgt_positions": "no output positions",
     "scaling": "no division by √dₖ",
     "roles": "keys and queries exchanged",
-    "softmax": "all weights alike",
+    "softmax": "softmax (all weights alike)",
     "causal_mask": "no causal mask",
     "shortcuts": "no shortcuts",
 }

@@ -70,7 +70,7 @@ def source_of(translator: Translates, sentence: str, most: int = MOST_TOKENS) ->
     limit = min(most, translator.model.config.max_len - 1)
     if len(ids) > limit:
         raise ValueError(
-            f"the sentence has {len(ids)} tokens, more than are shown here ({limit}); split it"
+            f"This is too long: {len(ids)} pieces, and {limit} can be shown. Shorten it."
         )
     return [*ids, EOS_ID]
 

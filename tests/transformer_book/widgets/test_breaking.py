@@ -2,10 +2,12 @@
 
 import copy
 import json
+import re
 
 import pytest
 import torch
 
+from tests.conftest import ROOT
 from tests.helpers import small_model
 from tests.helpers.node import in_node
 from tests.transformer_book.widgets.broken_examples import DOG, MAN, OWN, bench, translator
@@ -261,7 +263,7 @@ def test_what_cannot_be_translated_is_refused_in_pythons_words():
     for text, found in zip(texts, answers(shipped_model("toy_german"), jobs), strict=True):
         one.translate(sentence=text)
         assert found == {"refused": one.message}
-    assert one.message == "the sentence has 41 tokens, more than are shown here (40); split it"
+    assert one.message == "This is too long: 41 pieces, and 40 can be shown. Shorten it."
 
 
 @pytest.mark.slow
@@ -391,3 +393,10 @@ def test_the_parts_are_the_attentions_too():
         sound, changed = weights_of(model()), weights_of(broken(model(), [part]))
         assert all((sound[name] - changed[name]).abs().max() > 1e-3 for name in sound)
     assert sum(isinstance(part, MultiHeadAttention) for part in model().modules()) == 6
+
+
+def test_whatever_a_chapter_asks_about_has_a_button():
+    chapter = (ROOT / "book/architecture/model.md").read_text(encoding="utf-8")
+    asked = json.loads(re.search(r"answers=(\[.+?\])", chapter)[1])
+    for part in asked:
+        assert any(part in label for label in parts_of(shipped_model().model).values()), part

@@ -115,9 +115,7 @@ def test_each_part_shows_what_it_was_for_before_any_model_is_there(show, look):
         if sound == other:
             assert "the same translation, word for word" in shown.readout().lower()
         else:
-            said = re.search(
-                r"(\d+) of (\d+) words are new, (\d+) of (\d+) are lost", shown.readout()
-            )
+            said = re.search(r"New words: (\d+) of (\d+); lost: (\d+) of (\d+)", shown.readout())
             fresh, whole, lost, before = map(int, said.groups())
             assert (whole, before) == (len(other.split()), len(sound.split()))
             assert whole - fresh == before - lost

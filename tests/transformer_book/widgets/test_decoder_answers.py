@@ -131,7 +131,7 @@ def test_what_cannot_be_shown_is_refused_in_pythons_words():
         with pytest.raises(ValueError) as caught:
             output_steps(translator(NAME), job["runs"][0]["sentence"])
         assert found == {"refused": str(caught.value)}
-    assert "has 121 tokens, more than are shown here (120); split it" in page[2]["refused"]
+    assert "This is too long: 121 pieces, and 120 can be shown. Shorten it." in page[2]["refused"]
 
 
 def test_steps_are_greedy_search_and_the_models_own_passes():
@@ -189,7 +189,7 @@ def test_a_kernel_answers_a_question_by_contents_or_by_a_sentence():
     assert one.run(1)["silenced"] == [] and one.run(1)["sentence"] == OWN
     kept = one.contents
     for asked, named in (
-        ({"sentence": "Hund " * 200}, "has 200 tokens, more than are shown here"),
+        ({"sentence": "Hund " * 200}, "too long: 200 pieces, and 120 can be shown"),
         ({"sentence": "  "}, "the sentence is empty"),
         ({"silenced": ["decoder.9.cross.0"]}, "there is no attention 'decoder.9.cross'"),
         ({"silenced": ["decoder.0.cross.8"]}, "decoder.0.cross has no head 8"),

@@ -2,6 +2,7 @@
 
 import gzip
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -176,6 +177,14 @@ def test_no_step_changes_how_tall_it_is(show, width):
     heights.add(shown.height())
     assert len(heights) == 1
     assert heights.pop() < 1000
+
+
+def test_on_a_phone_a_finger_finds_each_candidate(show):
+    shown = show(decoder("Zwei Hunde spielen im Schnee.", name="everyday", layer=1), width=390)
+    table = shown.widget.locator(".tfw-decoder-candidates").first
+    boxes = [button.bounding_box() for button in table.get_by_role("button").all()]
+    assert len(boxes) > 3 and min(box["width"] for box in boxes) >= 32
+    assert min(b["y"] - a["y"] for a, b in pairwise(boxes)) >= 32
 
 
 def test_what_was_written_has_a_row_though_it_was_unlikely(show):
@@ -517,9 +526,7 @@ def test_what_cannot_be_translated_is_said_and_nothing_is_lost(show):
     load_model(shown)
     translate(shown, "Hund " * 200)
     alert = shown.page.get_by_role("alert")
-    expect(alert).to_have_text(
-        "the sentence has 200 tokens, more than are shown here (120); split it"
-    )
+    expect(alert).to_have_text("This is too long: 200 pieces, and 120 can be shown. Shorten it.")
     assert_shows(shown, decoder())
     translate(shown, OWN)
     wait_for_answer(shown)

@@ -328,7 +328,7 @@ def test_what_cannot_be_translated_is_refused_in_a_sentence(shipped):
     assert empty == blank == {"refused": "the sentence is empty; there is nothing to translate"}
     assert "half a character" in half["refused"]
     n_tokens = len(source_ids(shipped, long)) - 1
-    assert f"{n_tokens} tokens, more than the model takes (1023)" in too_long["refused"]
+    assert f"{n_tokens} pieces, and the model takes 1023" in too_long["refused"]
 
 
 def test_draws_are_as_likely_as_pythons():

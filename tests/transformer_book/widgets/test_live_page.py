@@ -159,6 +159,10 @@ def test_who_does_not_know_what_to_ask_taps_a_sentence_and_is_told_when_the_mode
         ask(shown, text)
         wait_for(shown, number)
         assert unsure.count() == (text in STRANGE), text
+    shown.set("example", 0)
+    expect(answer_beside(shown)).to_have_text("")  # that is another sentence
+    shown.set("example", number - 1)
+    expect(unsure).to_have_count(1)
     ask(shown, "")
     expect(answer_beside(shown)).to_have_text("Nothing is written here yet.")  # and nothing else
     ask(shown, text)

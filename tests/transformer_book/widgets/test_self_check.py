@@ -500,6 +500,8 @@ def test_a_bug_shows_its_lines_in_their_order_and_the_wrong_one_is_right():
     assert [option["right"] for option in card.spec["options"]] == [False, True, False]
     reasons = [markup.as_text(option["reason"]) for option in card.spec["options"]]
     assert reasons == [SOUND[0], "e^0 is 1.", SOUND[1]]
+    [(right, said)] = decide("ofChoices", card, [1])
+    assert right and said[1] == "Yes scores = scores * keep: e^0 is 1."
 
 
 @pytest.mark.parametrize(

@@ -224,7 +224,9 @@ def test_the_page_says_how_many_recorded_runs_with_these_settings_have_learned(s
     assert [*widget.known.values()] == [whole, whole, nothing]
     shown = show(widget)
     said = train(shown)
-    assert said.endswith("8 of 10 runs like it learned within 40 steps, in the median after 30.")
+    assert said.endswith(
+        "In our own trials, 8 of 10 runs like it learned within 40 steps, in the median after 30."
+    )
     shown.page.get_by_label("heads", exact=True).select_option("1")
     shown.frame()
     said = train(shown)
@@ -304,8 +306,31 @@ def test_nothing_moves_while_it_learns_nor_when_it_says_what_came_out(show, widt
     shown.frame()
     assert len(shown.widget.evaluate(PLACES)) == 1
     assert "You expected: “A copy, as always" in verdict(shown)
+    said, heads = [
+        shown.widget.locator(of).bounding_box() for of in (".tfw-verdict", ".tfw-play-looks")
+    ]
+    assert said["y"] + said["height"] <= heads["y"]  # on a phone's first screen, too
     assert shown.height() <= 1000
     shown.check()
+
+
+def test_on_a_phone_each_choice_shows_what_is_chosen(show):
+    shown = show(TrainingPlayground(tasks=list(TASKS), switches=list(SWITCHES)), width=390)
+    shown.widget.evaluate("place => { place.style.letterSpacing = '0.1em'; }")  # as wide fonts are
+    shown.widget.locator("summary").click()
+    for select in shown.widget.locator("details select").all():
+        assert select.bounding_box()["width"] >= 60
+    shown.check()
+
+
+def test_the_words_around_the_pictures_say_what_each_sign_means(show):
+    shown = show(TrainingPlayground())
+    words = shown.widget.inner_text()
+    for sign in ("framed: wrong; ⏎: end", "yellow: most; framed: where the answer is"):
+        assert sign in words
+    assert "300 steps of 8 sequences" in shown.widget.locator("svg").first.text_content()
+    shown.set("attention", "encoder")
+    assert "where the answer is" not in shown.widget.inner_text()  # no cell is framed
 
 
 def test_a_letter_above_a_column_is_whole(show):

@@ -103,6 +103,6 @@ export function outcome(sound, other) {
   const [before, after] = [wordsOf(sound.text), wordsOf(other.text)];
   const count = (/** @type {boolean[]} */ marks) => marks.filter(Boolean).length;
   const [fresh, lost] = [count(differing(after, before)), count(differing(before, after))];
-  return `${fresh} of ${after.length} words are new, ${lost} of ${before.length} are lost${
-    other.ended ? "" : ", and it comes to no end"}`;
+  return `New words: ${fresh} of ${after.length}; lost: ${lost} of ${before.length}${
+    other.ended ? "" : "; it comes to no end"}`;
 }

@@ -59,14 +59,14 @@ export function slider(model, name, options) {
 }
 
 /**
- * A drop-down list for a trait. Options are texts, or [text, value].
+ * A drop-down list for a trait. Options are texts or numbers, or [text, value].
  * @param {Model} model @param {string} name
- * @param {{label: string, options: (string | [string, any])[]}} settings
+ * @param {{label: string, options: (string | number | [string, any])[]}} settings
  */
 export function choice(model, name, settings) {
   const id = fresh(name);
   const options = settings.options.map((option) =>
-    Array.isArray(option) ? option : /** @type {[string, any]} */ ([option, option]),
+    Array.isArray(option) ? option : /** @type {[string | number, any]} */ ([option, option]),
   );
   const select = html(
     "select",

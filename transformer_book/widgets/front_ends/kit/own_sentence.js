@@ -151,14 +151,15 @@ function sentenceField(model, verb, waiting, found) {
   const show = () => {
     const { note = "", back: translation, examples } = model.get("contents");
     const { source } = examples.at(-1); // its tokens, or as text
-    const refused = model.get("message"); // then it is another sentence that stands in the field
+    // The field's sentence is the newest: not what is refused, nor an older one that was chosen since.
+    const other = model.get("message") || model.get("example") < examples.length - 1;
     const lacking = unknown([source].flat(), model.get("sentence"));
-    state.textContent = refused ? "" : note || lacking && `${lacking}${known(model)?.only ?? ""}`;
-    back.element.hidden = !translation;
+    state.textContent = other ? "" : note || lacking && `${lacking}${known(model)?.only ?? ""}`;
+    back.element.hidden = Boolean(other) || !translation;
   };
   back.element.hidden = true;
   const tries = suggestions(model, input, send);
-  const stop = watch(model, ["contents", "message"], show);
+  const stop = watch(model, ["contents", "message", "example"], show);
   const element = html("div", { class: "tfw-controls tfw-own-sentence" },
     labelled(id, sentenceLabel(model), input), button(verb, send).element, back.element, ...tries,
     html("div", { class: "tfw-own-answer" }, state, ...found));

@@ -26,5 +26,5 @@ export function unknown(source, sentence) {
 export function unsure(mean, below) {
   if (mean >= below) return "";
   const share = Math.round(100 * Math.exp(mean));
-  return `The model is unsure: it gives each piece ${share} % (geometric mean). Do not trust it.`;
+  return `The model is unsure: it gives each piece ${share} % on average. Do not trust it.`;
 }

@@ -102,8 +102,8 @@ export class Live {
     const limit = this.network.config.max_len - 1; // one place for the end mark
     const refuseAbove = (/** @type {number} */ n, words = "") => {
       if (n <= Math.min(most, limit)) return;
-      throw new RangeError(`the sentence has ${words}${n} tokens, more than ${
-        most < limit ? `are shown here (${most})` : `the model takes (${limit})`}; split it`);
+      throw new RangeError(`This is too long: ${words}${n} pieces, and ${
+        most < limit ? `${most} can be shown` : `the model takes ${limit}`}. Shorten it.`);
     };
     refuseAbove(this.tokenizer.fewest(text), "at least "); // to count them takes too long
     const ids = this.tokenizer.encode(this.asked(text));

@@ -57,10 +57,14 @@ export function ofNumber({ value, unit, span, wrong }, given, why) {
     && values.some((one) => one < value) ? "No." : all]);
 }
 
-/** An answer that a reason follows: its full stop gives way to a colon. @param {Marked[]} text @returns {Marked[]} */
+/**
+ * An answer that a reason follows: its full stop gives way to a colon, and a line of code stands at the margin.
+ * @param {Marked[]} text @returns {Marked[]}
+ */
 export function withoutStop(text) {
   const last = text[text.length - 1];
-  return typeof last === "string" ? [...text.slice(0, -1), last.replace(/\.$/, "")] : text;
+  const bare = typeof last === "string" ? last.replace(/\.$/, "") : last.map((part) => part.trim?.() ?? part);
+  return [...text.slice(0, -1), /** @type {Marked} */ (bare)];
 }
 
 /**

@@ -5,20 +5,20 @@ import { choice, field, slider, tick } from "../kit/controls.js";
 
 /** @typedef {import("../kit/model.js").Model} Model */
 
-/** @type {Object<string, [string, [string, any][]?]>} a trait -> its name, and what it may be */
+/** @type {Object<string, [string, (string | number | [string, any])[]?]>} a trait -> its name, and what it may be */
 const SWITCHES = {
-  positions: ["positions", [["sinusoidal", "sinusoidal"], ["learned", "learned"], ["none", "none"]]],
+  positions: ["positions", ["sinusoidal", "learned", "none"]],
   causal: ["mask over later tokens"],
   cross: ["cross-attention"],
   scaled: ["division by \u221ad\u2096"],
   wide_keys: ["heads with d\u2096 = 128"],
   shortcuts: ["shortcuts"],
   norm: ["layer norm", [["before each part", "pre"], ["after it, as in the paper", "post"],
-    ["none", "none"]]],
+    "none"]],
   feed_forward: ["feed-forward"],
   warm_up: ["warm-up"],
-  n_heads: ["heads", [["1", 1], ["2", 2], ["4", 4]]],
-  n_layers: ["layers on each side", [["1", 1], ["3", 3]]],
+  n_heads: ["heads", [1, 2, 4]],
+  n_layers: ["layers on each side", [1, 3]],
 };
 
 /** The numbers of a text. @param {string} text @returns {number[]} */
@@ -36,7 +36,7 @@ export function controls(model) {
   const digits = (/** @type {(found: number[]) => boolean} */ fits, /** @type {string} */ problem) =>
     (/** @type {string} */ text) => {
       const value = numbers(text);
-      return fits(value) ? { value, problem: "" } : { value: null, problem };
+      return { value, problem: fits(value) ? "" : problem };
     };
   return {
     task: tasks.length < 2 ? [] : [choice(model, "task", { label: "task",

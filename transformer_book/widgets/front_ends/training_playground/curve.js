@@ -9,8 +9,8 @@ import { fixed } from "../kit/numbers.js";
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [440, 148, 26, 398, 12, 120];
 const MOST_POINTS = 240;
 
-/** @param {number} tests how many sequences are judged @param {number} every so many steps */
-export function curve(tests, every) {
+/** @param {number} tests how many sequences are judged @param {number} every so many steps @param {number} batch learned from in each */
+export function curve(tests, every, batch) {
   const axes = svg("g", {});
   const lines = svg("g", {});
   const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "tfw-play-curve", role: "img" },
@@ -34,12 +34,12 @@ export function curve(tests, every) {
           (BOTTOM - (BOTTOM - TOP) * Math.min(1, value / high)).toFixed(1)}`]));
       return points.length ? `M${points.join("L")}` : "";
     };
-    const text = (/** @type {number} */ x, /** @type {number} */ y, /** @type {string} */ words, anchor = "end") =>
+    const text = (/** @type {number} */ x, /** @type {number} */ y, /** @type {string | number} */ words, anchor = "end") =>
       svg("text", { x, y, "text-anchor": anchor }, words);
     axes.replaceChildren(svg("path", { d: `M${LEFT} ${TOP}V${BOTTOM}H${RIGHT}V${TOP}`, class: "tfw-axis" }),
-      text(LEFT - 5, TOP + 6, String(top)), text(LEFT - 5, BOTTOM + 4, "0"),
-      text(RIGHT + 4, TOP + 6, String(tests), "start"), text(RIGHT + 4, BOTTOM + 4, "0", "start"),
-      text(RIGHT, BOTTOM + 20, `${steps} steps`));
+      text(LEFT - 5, TOP + 6, top), text(LEFT - 5, BOTTOM + 4, "0"),
+      text(RIGHT + 4, TOP + 6, tests, "start"), text(RIGHT + 4, BOTTOM + 4, "0", "start"),
+      text(RIGHT, BOTTOM + 20, `${steps} steps of ${batch} sequences`));
     const drawn = earlier.map(({ losses }) => ["old", path(losses, 1, top)]);
     drawn.push(["share", path(run.right, every, tests)], ["loss", path(run.losses, 1, top)]);
     lines.replaceChildren(...drawn.map(([name, d]) => svg("path", { d, class: `tfw-play-${name}` })));

@@ -33,7 +33,8 @@ export function heads() {
       kind === "cross" ? (links?.(source) ?? []).map((column, row) => [row, column]) : []);
     const weights = run.heads(kind);
     element.style.setProperty("--letters", String(Math.max(...words.map((word) => word.length))));
-    heading.textContent = `its heads, for the first${frames.length ? " (framed: right)" : ""}`;
+    heading.textContent = `where its heads look, first line (yellow: most${
+      frames.length ? "; framed: where the answer is" : ""})`;
     maps.forEach((map, h) => {
       const value = (/** @type {number} */ r, /** @type {number} */ c) => weights[h]?.[r * places + c] ?? null;
       map.show({ rows, columns, frames: truth ? frames : [], value, say: (r, c) => (value(r, c) == null ? "Nothing looks here yet."

@@ -54,7 +54,7 @@ function render({ model, el }) {
     options: get("answers").map((/** @type {string} */ text, /** @type {number} */ i) => [text, i]) }) : null;
   const status = html("p", { class: "tfw-play-status" });
   const verdict = room("tfw-verdict");
-  const [line, text, looks] = [curve(tests, every), samples(), heads()];
+  const [line, text, looks] = [curve(tests, every, get("constants").recipe.batch), samples(), heads()];
 
   /** Trains up to a step. @param {number} to */
   async function go(to) {
@@ -146,7 +146,7 @@ function render({ model, el }) {
     const share = (/** @type {number[]} */ [learned, all, most, median], /** @type {string} */ words) => `${learned} of ${all} ${
       words} within ${grouped(most)} steps${learned ? `, in the median after ${grouped(median)}` : ""}`;
     if (such) {
-      lines.push(`${share(such, "runs like it learned")}${!whole || String(whole) === String(such) ? ""
+      lines.push(`In our own trials, ${share(such, "runs like it learned")}${!whole || String(whole) === String(such) ? ""
         : `; with every part in its place ${share(whole, "did")}`}.`);
     } else if (Object.keys(known).length) {
       lines.push("This is a single run; another may end otherwise.");
@@ -157,7 +157,7 @@ function render({ model, el }) {
 
   /** Keeps a place for that: of what is said of a run as many letters as the longest has, which nobody sees. */
   function keep() {
-    const run = `${get("outcome") || "steps ".repeat(16)} ${"steps ".repeat(Object.keys(get("known")).length && 22)}`;
+    const run = `${get("outcome") || "steps ".repeat(16)} ${"steps ".repeat(Object.keys(get("known")).length && 25)}`;
     verdict.keep((guess && get("task") === first ? guess.inputs : [null]).map((input, answer) =>
       [input ? judged(answer) : "", run]));
   }
@@ -194,7 +194,7 @@ function render({ model, el }) {
     visible = entry.isIntersecting;
   });
   const results = html("div", { class: "tfw-play-results" }, line.element, html("div", { class: "tfw-play-reads" },
-    html("p", { class: "tfw-heading" }, "it reads, and writes (framed: wrong)"), text.element), verdict.element);
+    html("p", { class: "tfw-heading" }, "it reads, and writes (framed: wrong; \u23ce: end)"), text.element), verdict.element);
   const looked = html("div", { class: "tfw-play-looks" }, looks.heading, ...(guess ? [] : [looking.element]),
     looks.element);
   el.append(html("div", { class: "tfw tfw-play" },

@@ -30,10 +30,8 @@ export class Run {
     this.task = taskOf(get("task"), { order: get("order"), becomes: get("becomes") });
     const { task } = this;
     this.recipe = { ...recipe, rising: get("warm_up") };
-    const names = ["positions", "causal", "cross", "scaled", "shortcuts", "norm", "feed_forward",
-      "n_heads", "n_layers"];
     /** @type {any} */
-    this.config = { ...widths, ...Object.fromEntries(names.map((name) => [name, get(name)])),
+    this.config = { ...widths, ...Object.fromEntries(SETTINGS.map((name) => [name, get(name)])),
       d_k: get("wide_keys") ? wide : widths.d_model / get("n_heads"),
       vocab: task.words.length, max_len: task.places };
     this.seed = get("seed");

@@ -280,7 +280,7 @@ def test_an_interval_that_goes_on_outside_ends_in_an_arrowhead(show):
 
 def test_longer_numbers_make_the_table_no_taller(show):
     shown = show(SeedsExplorer(), width=374)
-    as_in_the_book = "* { font-family: sans-serif; box-sizing: border-box }"
+    as_in_the_book = "* { font-family: system-ui; box-sizing: border-box }"
     shown.page.add_style_tag(content=as_in_the_book)
     height = shown.height()
     handle(shown).press("End")

@@ -80,11 +80,15 @@ def test_the_glossary_leads_to_the_chapters() -> None:
         ("positional encoding", ["Glossary positional encoding", "8.1. Without positions"]),
         ("padding", ["Glossary padding", "12.1. A batch"]),
         ("causal mask", ["Glossary causal mask", "12.2. Three masks"]),
+        ("look-ahead mask", ["Glossary causal mask", "12.2. Three masks"]),
+        ("KV cache", ["Glossary cache", "27.4. Fewer keys"]),
+        ("quadratic", ["5.2. Table 1"]),
+        ("O(n^2 d)", ["5.2. Table 1"]),
         ("key", ["4.1. Queries, keys and values", "Glossary key"]),
         ("dropout", ["9.4. Dropout", "Glossary dropout"]),
         ("Adam", ["14.2. One step by hand"]),
         ("d_k", ["Glossary d_k", "4.4. Why divide by the root of d_k"]),
-        ("sqrt", ["7.2. Why the factor √d_model?", "4.4. Why divide by the root of d_k"]),
+        ("sqrt", ["4.4. Why divide by the root of d_k", "7.2. Why the factor √d_model?"]),
         ("why divide by sqrt", ["4.4. Why divide by the root of d_k"]),
         ("attention", ["4. Attention"]),
         ("noam_rate", ["transformer.training.schedule.noam_rate"]),
@@ -165,7 +169,12 @@ def test_a_slip_of_the_pen_is_answered_with_what_was_meant(
         assert not offer.count()
     else:
         expect(offer).to_have_text(f"Did you mean {meant}?")
+        first = page.locator("#search-results ul.search li").first
+        expect(first).to_contain_text(meant.split()[-1], ignore_case=True)
+        box, above = first.bounding_box(), offer.bounding_box()
+        assert box and above and above["y"] < box["y"]
         offer.get_by_role("link").click()
+        expect(page.locator("#search-results .search-summary")).to_contain_text("found in")
         expect(page.locator("#search-results ul.search li a").first).to_be_visible()
     page.close()
 

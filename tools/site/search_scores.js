@@ -19,12 +19,12 @@
   };
   const counted = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 
-  // The words of a text as the index has them; those with a hyphen stay together, and a root has one name.
-  const WORD = /[\p{L}\p{N}_]+(-[\p{L}\p{N}_]+)*|√/gu;
+  // The words of a text as the index has them; those with a hyphen stay together, and powers; a root has one name.
+  const WORD = /[\p{L}\p{N}_]+([-^][\p{L}\p{N}_]+)*|√/gu;
   const singular = (word) => word.replace(/ies$/, "y").replace(/([^s])s$/, "$1");
   const joined = (text) => (text.toLowerCase().match(WORD) ?? []).map((word) => word.replace(/^(√|sqrt)$/, "root"));
-  const partsOf = (word) => [word.replaceAll("-", ""), ...word.split("-")].map(singular);
-  const nameOf = (text) => joined(text).flatMap((word) => word.split("-")).map(singular).join("");
+  const partsOf = (word) => [word.replaceAll("-", ""), ...word.split(/[-^]/)].map(singular);
+  const nameOf = (text) => joined(text).flatMap((word) => word.split(/[-^]/)).map(singular).join("");
   const isWord = (word) => word.length > 1 && !/^\d+$/.test(word) && !stopwords.includes(word);
 
   // What the index has, once it is asked: all sections in a row, and words by their stems.
@@ -77,40 +77,53 @@
   }
 
   // The pages that have what is asked for, as lists of their sections, the best first.
-  function find(query, asked) {
+  function find(query) {
+    const { words } = Search._index;
+    const asked = [...new Set(joined(query).flatMap((word) => {
+      const [whole, ...parts] = partsOf(word);
+      return Object.hasOwn(words, whole) ? whole : parts;
+    }))].filter(isWord).map(lookUp);
+    if (!asked.length || !asked.every(({ places }) => places.size)) return [];
     const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
     const found = sections.map((section, number) => {
       const has = asked.filter(({ places }) => places.has(number));
       const share = sum(has.map(({ weight }) => weight));
       const score = sum(has.map(({ word, weight, places }) => weight * places.get(number) * (section.headed.has(word) ? 3 : 1)));
-      return { ...section, share, score: scored(section, score, asked, query) };
+      return { ...section, asked, share, score: scored(section, score, asked, query) };
     });
     const most = Math.max(...found.map(({ share }) => share)); // no section need have all words
     const best = found.filter(({ share }) => share > 0.75 * most).sort((one, other) => other.score - one.score);
     return [...grouped(best, ({ page }) => page).values()];
   }
 
+  // The same, and then the pages that have another word of the glossary for it.
+  function findAll(query) {
+    const entry = sections.find(({ page, names }) => page === "book/glossary" && names.includes(nameOf(query)));
+    const all = [query, ...entry?.heading.split(", ") ?? []].flatMap(find);
+    return all.filter(([{ page }], i) => all.findIndex(([one]) => one.page === page) === i);
+  }
+
   Search.query = async (query) => {
     Search._parseQuery(query); // notes the words, which the page to which a result leads will mark
     if (!sections) read(Search._index);
-    const { words } = Search._index;
-    const asked = [...new Set(joined(query).flatMap((word) => {
-      const [whole, ...parts] = partsOf(word);
-      return Object.hasOwn(words, whole) ? whole : parts;
-    }))].filter(isWord).map(lookUp);
-    const pages = asked.length && asked.every(({ places }) => places.size) ? find(query, asked) : [];
+    let pages = findAll(query);
     const count = pages.reduce((sum, page) => sum + page.length, 0);
+    const meant = !count && nearest(query);
+    if (meant) {
+      const link = made("a", { href: `?${new URLSearchParams({ q: meant })}` }, meant);
+      Search.output.before(made("p", {}, "Did you mean ", link, "?"));
+      pages = findAll(meant);
+    }
     const show = async (some) => {
       // All at once: what has been read does not move when more comes.
       const texts = await Promise.all(some.map(([best]) => textOf(best)));
-      Search.output.append(...some.map((page, i) => entry(page, texts[i], asked)));
+      Search.output.append(...some.map((page, i) => entry(page, texts[i])));
     };
     await show(pages.splice(0, PAGES));
     document.getElementById("search-progress")?.replaceChildren();
     _finishSearch(count);
-    if (!count) return suggest(query);
     const more = counted(pages.length, "more page");
-    Search.status.textContent = `Search finished: found in ${counted(count, "section")} of ${counted(Search.output.children.length + pages.length, "page")}.`;
+    if (count) Search.status.textContent = `Search finished: found in ${counted(count, "section")} of ${counted(Search.output.children.length + pages.length, "page")}.`;
     if (!pages.length) return;
     const button = made("button", { type: "button", className: "btn btn-outline-primary" }, `Show ${more}`);
     button.addEventListener("click", async () => {
@@ -122,11 +135,11 @@
   };
 
   // A page: its best section, with some of its text, and links to others.
-  function entry([best, ...others], text, asked) {
+  function entry([best, ...others], text) {
     const link = ({ href }, ...content) => made("a", { href }, ...content);
     const page = best.title === best.heading ? [] : [made("span", { className: "of-page" }, best.title), " "];
     const item = made("li", {}, link(best, ...page, best.heading));
-    if (text) item.append(made("p", { className: "context" }, ...quoted(text, asked)));
+    if (text) item.append(made("p", { className: "context" }, ...quoted(text, best.asked)));
     const also = others.slice(0, ALSO).flatMap((section, i) => [i ? " · " : "Also: ", link(section, section.heading)]);
     if (also.length) item.append(made("p", { className: "also" }, ...also));
     return item;
@@ -167,7 +180,7 @@
   }
 
   // A slip of the pen: the words of headings and terms that are nearest to those which found nothing.
-  function suggest(query) {
+  function nearest(query) {
     const all = [...new Set(sections.flatMap(({ heading }) => heading.toLowerCase().match(/[a-z]{4,}/g) ?? []))];
     const words = query.toLowerCase().split(/\W+/).filter(Boolean);
     const meant = words.map((word) => {
@@ -175,9 +188,7 @@
       const [near] = all.map((other) => [far(other), other]).sort(([one], [other]) => one - other);
       return near && near[0] <= (word.length < 6 ? 1 : 2) ? near[1] : word;
     }).join(" ");
-    if (meant === words.join(" ")) return;
-    const link = made("a", { href: `?${new URLSearchParams({ q: meant })}` }, meant);
-    document.getElementById("search-results").append(made("p", {}, "Did you mean ", link, "?"));
+    return meant === words.join(" ") ? null : meant;
   }
 
   // How many letters to insert, to drop, to change, or to swap with the next.

@@ -13,20 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from transformer_book.student import quantile_975
+
 FEWEST = 3  # seeds that two rows must have in common
 # Of a replication: rows are as good as each other where the interval lies within so many nats.
 MARGIN = 0.1
 Expected = Literal["better", "worse", "same"]
-# Student's t, 97.5 % quantiles for 1, 2, 3, ... degrees of freedom; the last serves all above.
-STUDENT = (
-    *(12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228),
-    *(2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086),
-)
-
-
-def quantile_975(freedom: int) -> float:
-    """Of Student's t: with so many degrees of freedom 95 % lie between minus this and this."""
-    return STUDENT[min(freedom, len(STUDENT)) - 1]
 
 
 @dataclass(frozen=True)

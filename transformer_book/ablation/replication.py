@@ -14,11 +14,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from transformer_book.ablation.findings import MARGIN, Finding, quantile_975
+from transformer_book.ablation.findings import MARGIN, Finding
 from transformer_book.ablation.rows import ROWS
 from transformer_book.ablation.sweep import sweep
 from transformer_book.ablation.trial import Sizes
 from transformer_book.results import write_result
+from transformer_book.student import quantile_975
 
 EXPECTED = (
     Finding("A1", "worse", "6.2"),

@@ -8,17 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import traitlets
 
+from transformer_book.student import quantile_975
 from transformer_book.widgets.base import Foretold, Number, Widget, handed_over
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Student's t, 97.5 % quantiles for 1, 2, 3, ... degrees of freedom; the last serves all above.
-# Tests hold it equal to the table with which the book's own findings are judged.
-STUDENT = (
-    *(12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228),
-    *(2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086),
-)
 EXPERIMENTS = 100
 MOST_SEEDS = 50
 LARGEST = 0.8  # effect, in nats: the picture ends a little above it
@@ -42,11 +37,6 @@ class Luck(NamedTuple):
     exaggeration: float
 
 
-def student(n: int) -> float:
-    """The half-width of a 95 % interval of n numbers, in standard errors."""
-    return STUDENT[min(n - 1, len(STUDENT)) - 1]
-
-
 def expected_luck(effect: float, spread: float, n: int) -> Luck:
     """What comes of infinitely many experiments: Student's t around an effect that is not 0.
 
@@ -65,7 +55,7 @@ def expected_luck(effect: float, spread: float, n: int) -> Luck:
     for i in range(STEPS):
         ratio = (i + 0.5) * FARTHEST / STEPS  # of the deviation that is seen to the true one
         likely = ratio ** (n - 2) * math.exp((n - 1) * (1 - ratio * ratio) / 2)
-        edge = student(n) * ratio
+        edge = quantile_975(n - 1) * ratio
         above, below = normal.cdf(shift - edge), normal.cdf(-shift - edge)
         total += likely
         right += likely * above
@@ -117,8 +107,8 @@ class SeedsExplorer(Widget, Foretold):
         "so in the wrong direction, and by how much the significant ones exaggerate."
     ).tag(sync=True)
     constants = handed_over(
-        student=STUDENT, experiments=EXPERIMENTS, most_seeds=MOST_SEEDS, largest=LARGEST,
-        rule=RULE, steps=STEPS, farthest=FARTHEST,
+        student=[quantile_975(n) for n in range(1, MOST_SEEDS)], experiments=EXPERIMENTS,
+        most_seeds=MOST_SEEDS, largest=LARGEST, rule=RULE, steps=STEPS, farthest=FARTHEST,
     )  # fmt: skip
     effect = Number(0.1, min=0.0, max=LARGEST).tag(sync=True)
     spread = Number(0.3, min=0.01, max=1.0).tag(sync=True)
@@ -144,7 +134,7 @@ class SeedsExplorer(Widget, Foretold):
         """What each experiment finds, the lowest first, and the half-width of its interval."""
         numbers = self.effect + self.spread * normal_numbers(self.seed)[:, : self.n]
         means = numbers.mean(axis=1)
-        half_widths = student(self.n) * numbers.std(axis=1, ddof=1) / math.sqrt(self.n)
+        half_widths = quantile_975(self.n - 1) * numbers.std(axis=1, ddof=1) / math.sqrt(self.n)
         order = means.argsort()
         return means[order].tolist(), half_widths[order].tolist()
 

@@ -7,7 +7,6 @@ import pytest
 from transformer_book.ablation import ROWS
 from transformer_book.ablation.findings import (
     FINDINGS,
-    STUDENT,
     Finding,
     Interval,
     difference,
@@ -15,25 +14,6 @@ from transformer_book.ablation.findings import (
     verdicts_of,
 )
 from transformer_book.ablation.trial import TESTS
-
-
-def beyond(t: float, freedom: int, n: int = 4000) -> float:
-    """The share of Student's t above t: its density from t to infinity, by the midpoint rule.
-
-    With x = sqrt(freedom) tan(a) the density is a power of a cosine, from a finite angle to 90
-    degrees.
-    """
-    constant = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2))
-    constant /= math.sqrt(math.pi)
-    first = math.atan(t / math.sqrt(freedom))
-    width = (math.pi / 2 - first) / n
-    angles = (first + (i + 0.5) * width for i in range(n))
-    return constant * width * sum(math.cos(angle) ** (freedom - 1) for angle in angles)
-
-
-def test_the_quantiles_leave_two_and_a_half_percent_beyond_them() -> None:
-    for freedom, quantile in enumerate(STUDENT, 1):
-        assert beyond(quantile, freedom) == pytest.approx(0.025, abs=3e-5)
 
 
 def test_an_interval_by_hand() -> None:
@@ -46,12 +26,6 @@ def test_an_interval_by_hand() -> None:
     assert Interval.of([-5.0, -6.0, -7.0]).excludes_zero
     with pytest.raises(ValueError, match="at least two numbers, and there are 1"):
         Interval.of([1.0])
-
-
-def test_many_numbers_take_the_last_quantile() -> None:
-    numbers = [(-1.0) ** i for i in range(100)]
-    expected = STUDENT[-1] * math.sqrt(100 / 99) / 10
-    assert Interval.of(numbers).half_width == pytest.approx(expected)
 
 
 def result(**losses: list[float | None]) -> dict:

@@ -204,6 +204,23 @@ def test_the_words_beside_the_small_pictures_take_no_more_than_they_need(show, l
     assert name.bounding_box()["width"] <= needed + 8
 
 
+def test_on_a_phone_it_keeps_its_height_and_each_head_has_room_for_a_thumb(show):
+    words = {"source": [f"\u2581beautiful{i}" for i in range(12)], "alignment": LINKS[:3]}
+    examples = [made(n_layers=2, n_heads=8), made(12, 9, n_layers=2, n_heads=8, **words)]
+    shown = show(AttentionHeads(examples, kind="cross"), width=390, touch=True)
+    heights = set()
+    for example in range(2):
+        for kind in KINDS:
+            for view in ("matrix", "lines"):
+                for name, value in (("example", example), ("kind", kind), ("view", view)):
+                    shown.set(name, value)
+                all_drawn(shown)
+                heights.add(shown.height())
+    assert len(heights) == 1
+    heads = shown.widget.locator(".tfw-heads-one")
+    assert min(one.bounding_box()["height"] for one in heads.all()) >= 40
+
+
 def test_what_python_adds_and_sets_is_shown(show):
     widget = AttentionHeads(made(), kind="cross")
     shown = show(widget)

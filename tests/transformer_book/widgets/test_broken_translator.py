@@ -380,6 +380,9 @@ def test_no_part_that_is_broken_changes_how_tall_it_is(show, width):
     heights.add(shown.height())
     assert max(heights) < 1000
     assert max(heights) - min(heights) < 1
+    for title in shown.widget.locator(".tfw-heads-title").all():
+        size = title.evaluate("one => one.getScreenCTM().a * one.getAttribute('font-size')")
+        assert size > 11  # pixels
     shown.check()
 
 

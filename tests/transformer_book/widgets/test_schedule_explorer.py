@@ -126,6 +126,20 @@ def test_the_peak_is_dragged_along_its_curve_and_up_and_down(show, finger):
     shown.check()
 
 
+def test_no_words_lie_under_the_handle_on_a_phone(show):
+    shown = show(ScheduleExplorer(kept=[]), width=390)
+    for factor in (0.5, 1, 1.4, 2, 4):
+        shown.set("factor", factor)
+        for warmup in (2000, 4000, 8000, 12_000, 16_000):
+            shown.set("warmup", warmup)
+            grip = handle(shown, "factor").bounding_box()
+            for words in shown.widget.locator(".tfw-rate-name:not(:empty)").all():
+                box = words.bounding_box()
+                beside = box["x"] + box["width"] < grip["x"] or grip["x"] + 22 < box["x"]
+                above = box["y"] + box["height"] < grip["y"] or grip["y"] + 60 < box["y"]
+                assert beside or above, (factor, warmup, words.inner_html())
+
+
 def test_half_the_width_meets_the_papers_peak_with_a_factor_of_071(show):
     shown = show(ScheduleExplorer(kept=[], d_model=256))
     ring = shown.widget.locator(".tfw-rate-paper")

@@ -11,12 +11,12 @@ from traitlets import TraitError
 from tests.helpers.node import in_node
 
 from transformer_book.ablation import findings
+from transformer_book.student import quantile_975
 from transformer_book.widgets import SeedsExplorer
 from transformer_book.widgets.base import FRONT_ENDS
 from transformer_book.widgets.seeds_explorer import (
     EXPERIMENTS,
     MOST_SEEDS,
-    STUDENT,
     expected_luck,
     normal_numbers,
 )  # fmt: skip
@@ -33,7 +33,7 @@ SETTINGS = [
     {"effect": 0.38, "spread": 0.3, "n": 5, "seed": 99},
     {"effect": 0.12, "spread": 0.3, "n": 50, "seed": 7},
     {"effect": 0.8, "spread": 0.05, "n": 30},
-    {"effect": 0.0, "spread": 0.2, "n": 10, "seed": 3},
+    {"effect": 0.0, "spread": 0.2, "n": 50, "seed": 3},
 ]
 
 
@@ -63,13 +63,9 @@ def dots(shown, kind: int) -> list[tuple[float, float]]:
     return [(float(x), float(y)) for x, y in re.findall(r"M([\d.]+) ([\d.]+)h0", path)]
 
 
-def test_students_t_is_the_findings_and_keeps_its_promise():
-    """Where nothing differs one interval in twenty excludes 0: so each number of the table is t."""
-    assert STUDENT == findings.STUDENT
-    for n in range(2, len(STUDENT) + 2):
-        assert expected_luck(0.0, 1.0, n).significant == pytest.approx(0.05, abs=1e-4)
-    # The last serves all above, and is on the safe side.
-    assert 0.04 < expected_luck(0.0, 1.0, 50).significant < 0.045
+@pytest.mark.parametrize("n", range(2, MOST_SEEDS + 1, 3))
+def test_where_nothing_differs_one_interval_in_twenty_excludes_zero(n):
+    assert expected_luck(0.0, 1.0, n).significant == pytest.approx(0.05, abs=1e-4)
 
 
 def test_intervals_are_those_of_the_findings():
@@ -93,8 +89,7 @@ def test_the_long_run_is_that_of_a_long_run(effect, n):
     rng = np.random.default_rng(0)
     means = effect + rng.normal(size=400_000) / math.sqrt(n)
     deviations = np.sqrt(rng.chisquare(n - 1, size=400_000) / (n - 1))
-    t = STUDENT[min(n - 1, len(STUDENT)) - 1]
-    found = np.abs(means) > t * deviations / math.sqrt(n)
+    found = np.abs(means) > quantile_975(n - 1) * deviations / math.sqrt(n)
     luck = expected_luck(effect, 1.0, n)
     assert luck.significant == pytest.approx(found.mean(), abs=0.003)
     assert luck.wrong == pytest.approx((found & (means < 0)).mean(), abs=0.001)
@@ -268,6 +263,30 @@ def test_the_question_comes_first_and_then_what_came_out_where_a_place_was_kept(
     assert "That is what came out." in verdict.inner_text()
     assert shown.height() == height <= 1000
     shown.check()
+
+
+def test_an_interval_that_goes_on_outside_ends_in_an_arrowhead(show):
+    widget = SeedsExplorer(effect=0.8, spread=0.6, n=2)
+    shown = show(widget)
+    spreads = shown.widget.locator(".tfw-chart .tfw-seeds-spread")
+    heads = sum(path.get_attribute("d").count("m-2.5") for path in spreads.all())
+    ends = [(x - half, x + half) for x, half in zip(*widget.estimates(), strict=True)]
+    assert heads == sum((low < -0.6) + (high > 1) for low, high in ends) > 50
+    shown.set("effect", 0.2)
+    shown.set("spread", 0.05)
+    shown.set("n", 50)
+    assert not any("m" in path.get_attribute("d") for path in spreads.all())
+
+
+def test_longer_numbers_make_the_table_no_taller(show):
+    shown = show(SeedsExplorer(), width=374)
+    as_in_the_book = "* { font-family: system-ui; box-sizing: border-box }"
+    shown.page.add_style_tag(content=as_in_the_book)
+    height = shown.height()
+    handle(shown).press("End")
+    shown.page.get_by_label("spread").press("Home")
+    shown.frame()
+    assert table(shown)[0] == ["100 %", "100.0 %"] and shown.height() == height
 
 
 def test_more_seeds_come_in_motion_and_at_once_for_who_wants_none(show):

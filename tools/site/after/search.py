@@ -31,7 +31,7 @@ LEFT_OUT |= {"cell_output", "solution", "sig", "field-list", "in-reference", "la
 # What stands before the second and the third part of a formula's element.
 JOINTS = {"msub": "_", "msup": "^", "mfrac": "/", "msubsup": "_^"}
 JOINTS |= {"munder": "_", "munderover": "_^"}
-WORD = re.compile(r"\w+(?:-\w+)*")
+WORD = re.compile(r"\w+(?:[-^]\w+)*")
 ROOT = re.compile(r"√|\bsqrt\b")
 NUMBER = re.compile(r"^[\d.]+ ")  # before a heading
 STOP_WORDS = SearchEnglish.stopwords
@@ -133,9 +133,12 @@ def tidy(text: str) -> str:
 
 
 def words_of(text: str) -> Iterator[str]:
-    """The words of a text, in the singular; `warm-up` is `warmup`, and each part; √ is `root`."""
+    """The words of a text, in the singular; `warm-up` is `warmup`, and each part; √ is `root`.
+
+    A power is a word, too, and each part: `n^2`.
+    """
     for word in WORD.findall(ROOT.sub(" root ", text.lower())):
-        for part in {word.replace("-", ""), *word.split("-")}:
+        for part in {word.replace("-", ""), *re.split("[-^]", word)}:
             if len(part) > 1 and not part.isdigit() and part not in STOP_WORDS:
                 yield re.sub("([^s])s$", r"\1", re.sub("ies$", "y", part))
 

@@ -3,11 +3,11 @@
 import math
 import statistics
 
-from transformer_book.ablation.findings import STUDENT
 from transformer_book.exercises.comparing import number
 from transformer_book.exercises.exercise import Case, Exercise, Mistake
 from transformer_book.exercises.inputs import Draw
 from transformer_book.exercises.solutions import findings as solutions
+from transformer_book.student import STUDENT
 
 Runs = list[float]
 

@@ -4,7 +4,7 @@ import math
 import statistics
 from collections import Counter
 
-from transformer_book.ablation.findings import STUDENT
+from transformer_book.student import STUDENT
 
 Span = tuple[str, int, int]
 

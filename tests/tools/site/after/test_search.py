@@ -47,6 +47,7 @@ def test_a_page_has_its_sections_with_their_prose_and_formulas_as_words() -> Non
         ("the warm-up", {"warmup", "warm", "up"}),
         ("Keys, queries and 4 words", {"key", "query", "word"}),
         ("√d_k", {"root", "d_k"}),
+        ("O(n^2⋅d_k^2)", {"n^2", "d_k^2", "d_k"}),
         ("ein Glas für ß", {"ein", "gla", "für"}),
     ],
 )

@@ -9,6 +9,7 @@ import { LEAST, headLines, quoted } from "../kit/lines.js";
 import { assign, bytesOf, inflate, watch } from "../kit/model.js";
 import { fixed } from "../kit/numbers.js";
 import { ownSentence } from "../kit/own_sentence.js";
+import { placeFor } from "../kit/room.js";
 import { NOTHING } from "../kit/unsure.js";
 import { kindsOf, readerOf, statistics } from "./data.js";
 import { smallHeads } from "./small.js";
@@ -25,6 +26,9 @@ function sentenceOf({ said }) {
   const [text] = said.split(ARROW);
   return text.length > 48 ? `${text.slice(0, 47)}\u2026` : text;
 }
+
+/** A sentence and its translation. @param {import("./data.js").Example} example */
+const saidOf = ({ said }) => (said.endsWith(ARROW) ? `${said}${NOTHING}` : said);
 
 /**
  * What a head does; a number that makes no sense for it is null.
@@ -64,6 +68,7 @@ async function render({ model, el }) {
   const numbers = html("p", { class: "tfw-heads-numbers" });
   const truth = html("p", {});
   const said = html("p", { class: "tfw-heads-said", role: "status" });
+  const sentence = placeFor(said, { class: "tfw-heads-sentence" });
   const large = html("div", {});
   const table = html("table", { class: "tfw-table" });
   const details = html("details", {}, html("summary", {}, "All heads in numbers"), numbers,
@@ -86,6 +91,7 @@ async function render({ model, el }) {
     const sentences = choice(model, "example", { label: "sentence",
       options: contents.examples.map((each, i) => [`${i + 1}. ${sentenceOf(each)}`, i]) });
     stops = [sentences, ...made].map(({ stop }) => stop);
+    sentence.keep(contents.examples.map((each) => html("p", {}, saidOf(each))));
     const several = contents.examples.length > 1 ? [sentences.element] : [];
     controls.replaceChildren(...several, ...made.map(({ element }) => element));
   }
@@ -130,8 +136,7 @@ async function render({ model, el }) {
     small.mark(layer, head);
     const one = read(example, kind, layer, head);
     const { cells, rows, columns, links } = one;
-    const text = contents.examples[example].said;
-    said.textContent = text.endsWith(ARROW) ? `${text}${NOTHING}` : text;
+    said.textContent = saidOf(contents.examples[example]);
     heading.textContent = `Layer ${layer + 1}, head ${head + 1}: ${ATTENTIONS[kind].name}`;
     numbers.textContent = `Layer ${layer + 1}, head ${head + 1}, mean over the tokens: ${
       summary(one, kind).filter(([, value]) => value != null)
@@ -184,7 +189,7 @@ async function render({ model, el }) {
     oncePerFrame(draw));
   const stopLoading = watch(model, ["contents", "packed"], oncePerFrame(load));
   el.append(html("div", { class: "tfw tfw-heads" }, ...(own ? [own.element] : []), problem,
-    said, controls,
+    sentence.element, controls,
     html("div", { class: "tfw-heads-both" },
       html("div", {}, small.element, details),
       html("div", { class: "tfw-heads-large" }, heading, truth, large))));

@@ -170,9 +170,9 @@ export function headLines(name = "The enlarged head", narrow = false) {
     }, cut(token));
     const spoken = JSON.stringify([rows, columns, more]);
     if (spoken !== written) words.replaceChildren(
-      svg("text", { x: left - 6, y: 12, "font-size": 13, "text-anchor": "end",
+      svg("text", { x: left - 6, y: 12, "font-size": narrow ? 15 : 13, "text-anchor": "end",
         class: "tfw-heads-title" }, "looks"),
-      svg("text", { x: right + 6, y: 12, "font-size": 13, class: "tfw-heads-title" },
+      svg("text", { x: right + 6, y: 12, "font-size": narrow ? 15 : 13, class: "tfw-heads-title" },
         narrow ? "is seen" : "is looked at"),
       ...rows.map((token, i) => word(token, i, true)),
       ...columns.map((token, i) => word(token, i, false)),

@@ -117,8 +117,9 @@ function render({ model, el }) {
     const far = Math.hypot(x - paperX, y - paperY);
     ring.setAttribute("transform", `translate(${paperX} ${paperY})`);
     ring.classList.toggle("tfw-rate-met", far < 2);
-    place(target, paperX, paperY + 5, far < 34 ? "" : "the paper's peak", right);
-    place(label, x, y - 20, `${grouped(Math.round(drawn[1]))} steps, ${short(peakOf(drawn), 3)}`, right);
+    const hidden = Math.abs(y - paperY) < 45 && x > paperX - 34 && x < paperX + 170; // by the handle or its words
+    place(target, paperX, paperY + 5, hidden ? "" : "the paper's peak", right);
+    place(label, x, y - 38, `${grouped(Math.round(drawn[1]))} steps, ${short(peakOf(drawn), 3)}`, right);
   }
 
   /** To the right of a place, or where there is no room as far to the right as there is. @param {SVGElement} text @param {number} x @param {number} y @param {string} words @param {number} right */

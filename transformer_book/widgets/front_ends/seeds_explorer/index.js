@@ -78,9 +78,12 @@ function render({ model, el }) {
     const paths = KINDS.map(() => ["", ""]);
     estimates.forEach((estimate, i) => {
       const path = paths[kindOf(i)];
-      const [x, low, high] = [at.x(i + 1).toFixed(1),
-        ...[-1, 1].map((sign) => inside(estimate + sign * halves[i]).toFixed(1))];
-      path[0] += `M${x} ${low}V${high}`;
+      const [low, high] = [-1, 1].map((sign) => estimate + sign * halves[i]);
+      const x = at.x(i + 1).toFixed(1);
+      path[0] += `M${x} ${inside(low).toFixed(1)}V${inside(high).toFixed(1)}`;
+      // An arrowhead where an interval goes on outside.
+      if (high > HIGHEST) path[0] += "m-2.5 5l2.5-5l2.5 5";
+      if (low < LOWEST) path[0] += `M${x} ${bottom}m-2.5-5l2.5 5l2.5-5`;
       path[1] += `M${x} ${inside(estimate).toFixed(1)}h0`;
     });
     kinds.forEach((two, kind) => two.forEach((path, i) => path.setAttribute("d", paths[kind][i])));

@@ -4,7 +4,7 @@
 import { normal, random } from "../training/random.js";
 
 /**
- * What Python hands over: Student's quantiles, and the bounds of what is simulated and averaged.
+ * What Python hands over: Student's quantiles, from one degree of freedom on, and the bounds of what is simulated and averaged.
  * @typedef {{student: number[], experiments: number, most_seeds: number, largest: number,
  *   rule: number, steps: number, farthest: number}} Constants
  */
@@ -15,9 +15,6 @@ import { normal, random } from "../training/random.js";
  * Shares that are significant, and so in the wrong direction; by how much the first exaggerate.
  * @typedef {{significant: number, wrong: number, exaggeration: number}} Luck
  */
-
-/** The half-width of an interval of n numbers, in standard errors. @param {number[]} table @param {number} n */
-export const studentOf = (table, n) => table[Math.min(n - 1, table.length) - 1];
 
 /**
  * What each experiment would find of no effect with a spread of 1, lowest first: its mean and its interval's half-width.
@@ -30,7 +27,7 @@ export function experiments(constants, seed, n) {
     const numbers = Array.from({ length: most }, () => normal(uniform)).slice(0, n);
     const mean = numbers.reduce((a, b) => a + b) / n;
     const squares = numbers.reduce((sum, x) => sum + (x - mean) ** 2, 0);
-    const half = studentOf(student, n) * Math.sqrt(squares / (n - 1) / n);
+    const half = student[n - 2] * Math.sqrt(squares / (n - 1) / n);
     return /** @type {[number, number]} */ ([mean, half]);
   }).sort(([a], [b]) => a - b);
 }
@@ -70,7 +67,7 @@ export function expected({ student, steps, farthest }, { effect, spread, n }) {
   for (let i = 0; i < steps; i += 1) {
     const ratio = ((i + 0.5) * farthest) / steps;
     const likely = ratio ** (n - 2) * Math.exp(((n - 1) * (1 - ratio * ratio)) / 2);
-    const edge = studentOf(student, n) * ratio;
+    const edge = student[n - 2] * ratio;
     const [over, under] = [below(shift - edge), below(-shift - edge)];
     total += likely;
     right += likely * over;

@@ -10,7 +10,7 @@ import argparse
 import math
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -246,7 +246,7 @@ def _decided(step: MergeStep) -> bool:
 
 def paired(seeds: int, mean: float, spread: float) -> Printed:
     """The interval of paired differences, and the effect that four plans of five find."""
-    t, error = quantile_975(seeds - 1), spread / math.sqrt(seeds)
+    t, error = round(quantile_975(seeds - 1), 2), spread / math.sqrt(seeds)
     half = t * error
     assert 0 < half < mean  # the words say that it is significant
     asked = [
@@ -333,7 +333,27 @@ def replaced(text: str, old: Sequence[str], new: Sequence[str]) -> str:
     return done + rest
 
 
-def exam(random: Random | None = None) -> str:
+def shortened(text: str, without: Collection[int]) -> str:
+    """A text without some of its questions, the others numbered from 1."""
+    number = 0
+    for old, part in numbered(text).items():
+        question, level, points = part.partition("**To ")  # before the first question of a level
+        number += old not in without
+        kept = "" if old in without else re.sub(r"\d+", str(number), question, count=1)
+        text = text.replace(part, kept + level + points)
+    return text
+
+
+def points_of(text: str) -> int:
+    """What all questions make together."""
+    levels = re.split(r"^\*\*To \w+\*\* \((\d+) points each\)$", text, flags=re.MULTILINE)[1:]
+    return sum(
+        int(points) * len(numbered(asked))
+        for points, asked in zip(levels[::2], levels[1::2], strict=True)
+    )
+
+
+def exam(random: Random | None = None, without: Collection[int] = ()) -> str:
     """Questions and solutions, with the page's numbers, or with others.
 
     Raises:
@@ -352,6 +372,10 @@ def exam(random: Random | None = None) -> str:
             except ValueError as error:
                 raise ValueError(f"question {number}: {error}") from error
             asked, solved = asked.replace(part, changed), solved.replace(part, changed)
+    if without:
+        asked, solved = shortened(asked, without), shortened(solved, without)
+        asked = re.sub(r"Four of them suppose.*?points remain\.\s", "", asked, flags=re.DOTALL)
+        asked = re.sub(r"make \d+ points", f"make {points_of(asked)} points", asked)
     return f"{asked.strip()}\n\n{solved[solved.index('# Solutions') :].strip()}\n"
 
 
@@ -359,8 +383,10 @@ def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seed", type=int, help="other numbers; without it, those of the page")
-    seed = parser.parse_args().seed
-    print(exam(None if seed is None else Random(seed)), end="")
+    parser.add_argument("--without", default="", help="questions to leave out, as in 15,16,17,20")
+    options = parser.parse_args()
+    without = {int(number) for number in re.findall(r"\d+", options.without)}
+    print(exam(None if options.seed is None else Random(options.seed), without), end="")
     return 0
 
 

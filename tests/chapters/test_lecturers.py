@@ -16,6 +16,7 @@ from tools.site import goals
 from tools.site.after.lecturers import SEED, sheets
 from tools.site.chapters import Chapter, numbered
 from tools.site.extensions.slide_marks import Mark, read_mark
+from tools.site.formats.decks import A_MINUTE
 
 from transformer_book import use_style
 
@@ -92,6 +93,13 @@ def test_a_quotation_that_answers_comes_after_its_question(chapter: str, questio
     assert (mark.show, mark.later) == ("next", True)
 
 
+def test_the_deck_of_sixty_lines_begins_with_the_model_that_learns() -> None:
+    text = (ROOT / "book/why/twenty_minutes.md").read_text(encoding="utf-8")
+    assert (
+        text.index("% slide:") < text.index("TrainingPlayground(") < text.index("% slide: The part")
+    )
+
+
 def test_nothing_is_to_be_covered_by_hand() -> None:
     """What waits for its question comes with a later key."""
     for chapter in numbered(ROOT):
@@ -135,22 +143,35 @@ def test_each_question_has_a_solution_and_no_page_leads_to_them() -> None:
     assert not re.search(r"\]\([^)]*exam_solutions|`[^`]*<[^>]*exam_solutions", PAGE)
 
 
-def without(chapter: str, *numbers: int) -> float:
-    """The minutes of a deck without some of its slides, counted from 1."""
-    slides = enumerate(slides_of(ROOT / f"book/{chapter}.md"), 1)
-    return sum(slide.minutes for number, slide in slides if number not in numbers)
+def without(address: str) -> float:
+    """The minutes that a deck has at an address of the page, with its title and what to keep."""
+    ((chapter, out),) = re.findall(r"/slides/(book/.*)\.html\?without=(.*)", address)
+    ends = (part.split("-") for part in out.split(","))
+    gone = {n for end in ends for n in range(int(end[0]), int(end[-1]) + 1)}
+    minutes = [mark.minutes for mark in slides_of(ROOT / f"{chapter}.md")]
+    minutes[0] -= A_MINUTE
+    minutes[-1] -= A_MINUTE
+    deck = [A_MINUTE, *minutes, A_MINUTE]
+    assert gone < set(range(1, len(deck)))
+    return sum(each for number, each in enumerate(deck) if number not in gone)
 
 
-def test_the_shortened_plans_take_as_long_as_is_said() -> None:
-    attention = without("why/attention", 8, 11, 13)
-    assert f"without slides 8, 11 and 13 takes {attention:g} minutes" in " ".join(PAGE.split())
-    lecture = attention + without("architecture/encoder_decoder", 6, 10)
-    for chapter in ("multi_head_attention", "positions"):
-        lecture += sum(s.minutes for s in slides_of(ROOT / f"book/architecture/{chapter}.md")[:2])
-    assert f"{{ref}}`chapter-positions`: {lecture:g} minutes." in PAGE
-    fifth = without("translation/decoding", 6) + without("translation/heads", 2, 6, 13)
-    named = "Without slide 6 of its first deck and 2, 6 and 13 of its second it takes"
-    assert f"{named} {fifth:g} minutes, and there is time" in " ".join(PAGE.split())
+@pytest.mark.parametrize(
+    ("title", "said"),
+    [
+        ("Forty-five minutes", "takes {} minutes and keeps"),
+        ("Ninety minutes", "{} minutes. The page of"),
+        ("A week", "it takes {} minutes, and there is time"),
+    ],
+)
+def test_the_shortened_plans_take_as_long_as_is_said(title: str, said: str) -> None:
+    (text,) = re.findall(rf"^## {title}\n(.*?)(?=^## )", PAGE, re.MULTILINE | re.DOTALL)
+    links = re.findall(r"\[([^\]]*)\]\(([^)]*\?without=[^)]*)\)", text)
+    for words, address in links:
+        named = re.findall(r"\d+", words)
+        assert named in ([], re.findall(r"\d+", address.partition("=")[2])), words
+    total = sum(without(address) for _, address in links)
+    assert said.format(f"{total:g}") in " ".join(text.split())
 
 
 def test_the_points_of_the_exam_are_minutes_that_are_there() -> None:
@@ -268,6 +289,24 @@ def test_a_wrong_number_in_a_solution_is_found(tmp_path: Path, monkeypatch, old,
     monkeypatch.setattr(exam, "SOLUTIONS", wrong)
     with pytest.raises(ValueError, match=r"question (5|13): .* should stand in"):
         exam.exam()
+
+
+def test_a_product_of_a_solution_is_that_of_its_printed_factors() -> None:
+    """A quantile is given with two digits: with it a student finds the third digit of the key."""
+    assert exam.paired(9, 0.067, 0.08)[1][0] == r"2.31 \cdot 0.08 / \sqrt{9}$ = 0.062"
+
+
+def test_questions_that_are_left_out_leave_no_gap() -> None:
+    whole, text = exam.exam(Random(7)), exam.exam(Random(7), {15, 16, 17, 20})
+    assert "all questions together make 68 points" in text
+    kept = [n for n in range(1, 21) if n not in {15, 16, 17, 20}]
+    for all_of_them, rest in zip(whole.split("# Sol"), text.split("# Sol"), strict=True):
+        before, after = exam.numbered(all_of_them), exam.numbered(rest)
+        assert list(after) == list(range(1, 17))
+        for number, old in enumerate(kept, 1):
+            said = before[old].split("**To judge**")[0].split()[1:]
+            assert after[number].split("**To judge**")[0].split()[1:] == said
+    assert text.count("**To judge**") == whole.count("**To judge**")
 
 
 @pytest.mark.slow

@@ -12,6 +12,38 @@
   const deck = /** @type {any} */ (globalThis).Reveal;
   if (!deck) return; // the index
 
+  /**
+   * A shortened lecture, `?without=3,5-7`: plan, minutes and pace are those of what is left.
+   * @param {string} without
+   */
+  function leaveOut(without) {
+    const gone = [...without.matchAll(/(\d+)(?:-(\d+))?/g)].map(([, from, to = from]) => [Number(from), Number(to)]);
+    const plan = document.querySelectorAll(".opening li");
+    const slides = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".slides > section"));
+    let [left, minutes] = [0, 0];
+    slides.forEach((slide, number) => {
+      const line = plan[number - 1]; // the title has none
+      if (line && gone.some(([from, to]) => from <= number && number <= to)) {
+        line.remove();
+        slide.remove();
+        return;
+      }
+      const begins = /** @type {Text | undefined} */ (line?.querySelector("p")?.firstChild);
+      if (begins) begins.data = begins.data.replace(/[\d.]+/, String(minutes));
+      left += line ? 1 : 0;
+      minutes += Number(slide.dataset.timing) / 60;
+    });
+    for (const said of document.querySelectorAll(".slide-plan, .opening .notes > p")) {
+      const text = said.textContent ?? "";
+      said.textContent = text.replace(/\d+ slides/, `${left} slides`).replace(/[\d.]+ minute/, `${minutes} minute`);
+    }
+    if (!deck.isReady()) return;
+    deck.sync();
+    deck.slide(...location.hash.slice(2).split("/").map(Number));
+  }
+  const without = new URLSearchParams(location.search).get("without");
+  if (without) leaveOut(without);
+
   // How a training went on is shown where a cell has nothing else to show.
   for (const output of document.querySelectorAll(".slide-shown .cell_output")) {
     const training = [...output.children].filter((part) => part.querySelector("progress"));
@@ -270,7 +302,7 @@
     if (pace && pace.textContent !== PACE) pace.textContent = PACE;
   }
 
-  const PACE = "Left for this slide";
+  const PACE = "Until this slide should end";
   // The labels have a strip of their own, and the time one line, so that the notes have the rest.
   const LOOK_OF_VIEW = [
     ".mute { opacity: 1 !important; color: #666; }",

@@ -684,6 +684,28 @@ def test_the_speakers_view_is_on_time_at_the_title_and_says_where_the_end_is(
 
 
 @pytest.mark.slow
+def test_what_a_shortened_lecture_leaves_out_gives_the_speaker_no_time(opened: OpenDeck) -> None:
+    page = opened.page
+    address = page.url.partition("#")[0]
+    page.goto(f"{address}?without=2,4-5#/3")
+    expect(page.locator(".present h2")).to_have_text("Move it")
+    page.evaluate("Reveal.slide(0)")
+    expect(page.locator(".slide-plan")).to_contain_text("8.5 minutes")
+    notes = page.locator(".opening .notes")
+    expect(notes.locator("> p")).to_have_text("5 slides, 8.5 minutes:")
+    begins = ["1: Who looks", "2.5: A cell", "3.5: Move it", "6.5: Drawn", "7.5: To keep"]
+    expect(notes.locator("li")).to_contain_text([f"from minute {each}" for each in begins])
+    with page.expect_popup() as popup:
+        page.keyboard.press("s")
+    pace = popup.value.locator(".pacing")
+    expect(pace).to_have_class("pacing on-track")
+    expect(popup.value.locator(".pacing-title")).to_have_text("Until this slide should end")
+    page.evaluate("Reveal.slide(2)")  # after a minute, one and a half, and one
+    expect(pace).to_have_text(re.compile(r"^00:03:\d\d$"), use_inner_text=True)
+    assert opened.complaints == []
+
+
+@pytest.mark.slow
 def test_help_shows_all_keys_at_once(opened: OpenDeck) -> None:
     opened.page.keyboard.press("Shift+?")
     keys = opened.page.locator(".r-overlay-help tr")

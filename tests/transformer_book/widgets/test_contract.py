@@ -378,8 +378,8 @@ def test_what_stands_below_does_not_jump_when_a_slider_moves(show, width, name):
 
 
 def test_a_misspelt_setting_is_refused():
-    with pytest.raises(TypeError, match="MaskExplorer has no setting 'shwo'; did you mean show"):
-        widgets.MaskExplorer(shwo="causal")
+    with pytest.raises(TypeError, match="MaskExplorer has no setting 'sho'; did you mean show"):
+        widgets.MaskExplorer(sho="causal")
 
 
 @every_widget

@@ -77,6 +77,9 @@ PRINTED = re.compile(
     r'<div class="(output (?:stream|text_plain)[^"]*"><div class="highlight"><pre>)(.*?)(?=</pre>)',
     re.DOTALL,
 )
+# In a signature Sphinx puts each word into two elements for which the site has no style.
+SIGNATURE = re.compile(r'<dt class="sig .*?</dt>', re.DOTALL)
+PART = re.compile(r'<span class="(?:pre|n|p|w)">([^<]*)</span>')
 ALIGNED = re.compile(r"[^\s>] {2,}\S")
 
 # How many points a figure's smallest letters have, as tools/site/extensions/night.py says it.
@@ -146,6 +149,10 @@ def finished(page: str, name: str, pictures: dict[str, Path]) -> str:
         rows = "rows " if len(lines) > 1 and any(map(ALIGNED.search, lines)) else ""
         return f'<div class="{rows}{match[1]}{match[2]}'
 
+    def plain(match: re.Match[str]) -> str:
+        return PART.sub(r"\1", PART.sub(r"\1", match[0]))  # one of them in the other
+
+    page = SIGNATURE.sub(plain, page)
     return PRINTED.sub(printed, IMAGE.sub(waiting, page))
 
 

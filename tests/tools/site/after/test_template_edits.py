@@ -155,6 +155,14 @@ def test_rows_that_a_cell_prints_are_told_from_prose(text: str, rows: bool) -> N
     assert (f'<div class="rows {inner}' in page, f'<div class="{inner}' in page) == (rows, not rows)
 
 
+def test_a_signature_has_no_element_without_a_style() -> None:
+    named = '<span class="n"><span class="pre">step</span></span><span class="p">:</span>'
+    rest = '<span class="w"> </span><span class="o">=</span>'
+    code = '<code><span class="pre">step</span></code>'
+    page = finished(PAGE.format(content=f'<dt class="sig x">{named}{rest}</dt>{code}'), "x", {})
+    assert f'<dt class="sig x">step: <span class="o">=</span></dt>{code}' in page
+
+
 def test_the_box_of_a_wide_picture_is_shown_in_the_pictures_mode(tmp_path: Path) -> None:
     path = tmp_path / "drawn.png"
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, b"IHDR", 3532, 48))

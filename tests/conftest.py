@@ -8,6 +8,7 @@ signature. The types of the other modules are mypy's to check.
 import gc
 import gzip
 import os
+import sys
 from collections.abc import Generator, Iterator
 from itertools import groupby, islice
 from pathlib import Path
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 # What is collected stays to the end; looking through it again and again takes a tenth of the time.
 gc.set_threshold(100_000, 50, 50)
+
+# nbformat's validator would make 38 parsers of addresses, which take each worker a second.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 ROOT = Path(__file__).resolve().parent.parent
 CHECKED = [

@@ -2,21 +2,25 @@
 
 import random
 import re
+from functools import cache
 
 import pytest
 
 from transformer.data.toy_german import generate, toy_german
 from transformer.data.toy_german.relations import RELATIONS, RelatedWords, unseen_sentences
 
-SENTENCES = unseen_sentences(1500)
+
+@cache
+def sentences() -> list[RelatedWords]:
+    return unseen_sentences(1500)
 
 
 def links(name: str) -> list[tuple[RelatedWords, int, int]]:
-    return [(s, a, b) for s in SENTENCES for a, b in sorted(s.links.get(name, ()))]
+    return [(s, a, b) for s in sentences() for a, b in sorted(s.links.get(name, ()))]
 
 
 def test_every_relation_occurs_and_no_other() -> None:
-    assert {name for s in SENTENCES for name in s.links} == set(RELATIONS)
+    assert {name for s in sentences() for name in s.links} == set(RELATIONS)
 
 
 def test_articles_and_adjectives_stand_before_their_noun_and_in_its_phrase() -> None:
@@ -62,11 +66,11 @@ def test_a_relative_pronoun_follows_its_noun() -> None:
 @pytest.mark.slow
 def test_none_of_the_sentences_can_stand_in_training() -> None:
     known = {pair.source for pair in toy_german(n_train=20_000, n_valid=0, n_test=0).train}
-    assert not known & {sentence.words for sentence in SENTENCES}
+    assert not known & {sentence.words for sentence in sentences()}
 
 
 def test_the_words_are_those_of_the_grammar() -> None:
     rng = random.Random(0)
     words = {word for _ in range(2000) for word in generate(rng).source}
-    ours = {word for sentence in SENTENCES for word in sentence.words}
+    ours = {word for sentence in sentences() for word in sentence.words}
     assert len(ours - words) < 0.1 * len(ours)

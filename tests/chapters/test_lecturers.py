@@ -93,6 +93,13 @@ def test_a_quotation_that_answers_comes_after_its_question(chapter: str, questio
     assert (mark.show, mark.later) == ("next", True)
 
 
+def test_the_deck_of_sixty_lines_begins_with_the_model_that_learns() -> None:
+    text = (ROOT / "book/why/twenty_minutes.md").read_text(encoding="utf-8")
+    assert (
+        text.index("% slide:") < text.index("TrainingPlayground(") < text.index("% slide: The part")
+    )
+
+
 def test_nothing_is_to_be_covered_by_hand() -> None:
     """What waits for its question comes with a later key."""
     for chapter in numbered(ROOT):
@@ -138,7 +145,7 @@ def test_each_question_has_a_solution_and_no_page_leads_to_them() -> None:
 
 def without(address: str) -> float:
     """The minutes that a deck has at an address of the page, with its title and what to keep."""
-    chapter, out = re.fullmatch(r".*/slides/(book/.*)\.html\?without=(.*)", address).groups()
+    ((chapter, out),) = re.findall(r"/slides/(book/.*)\.html\?without=(.*)", address)
     ends = (part.split("-") for part in out.split(","))
     gone = {n for end in ends for n in range(int(end[0]), int(end[-1]) + 1)}
     minutes = [mark.minutes for mark in slides_of(ROOT / f"{chapter}.md")]

@@ -70,13 +70,18 @@
     return stage.scrollHeight <= stage.clientHeight && stage.scrollWidth <= stage.clientWidth;
   }
 
-  /** The largest zoom at which a stage needs no scrolling. @param {HTMLElement} stage */
-  function fit(stage) {
+  /**
+   * The largest zoom at which a stage needs no scrolling; 0 where that is below `least`, which is found
+   * out at once: a widget takes long to lay out.
+   * @param {HTMLElement} stage
+   */
+  function fit(stage, least = 0) {
     const shown = /** @type {HTMLElement} */ (stage.firstElementChild);
     const limited = shown.querySelector("pre, table, .widget-place") && !stage.matches(MAGNIFIED);
     const most = limited ? 1.6 : LARGEST;
-    let low = SMALLEST;
+    let low = Math.max(SMALLEST, least);
     let high = most;
+    if (least && (least > most || !fits(stage, shown, least))) return 0;
     if (fits(stage, shown, most)) return most;
     for (let step = 0; step < STEPS; step += 1) {
       const middle = (low + high) / 2;
@@ -89,21 +94,23 @@
 
   /**
    * Fits a stage, a tall widget in two columns where its letters gain by that. How large all has become: of
-   * a picture, whose width has a limit, its own scale.
+   * a picture, whose width has a limit, its own scale; 0 of a widget that stays below `least`.
    * @param {HTMLElement} stage
    */
-  function settled(stage) {
+  function settled(stage, least = 0) {
     const shown = /** @type {HTMLElement} */ (stage.firstElementChild);
     shown.classList.remove("in-columns");
-    const zoom = fit(stage);
+    const widget = shown.querySelector(".widget-place");
+    const zoom = fit(stage, widget ? least : 0);
     const image = shown.querySelector("img");
     if (image?.clientWidth) return image.getBoundingClientRect().width / image.naturalWidth;
-    if (!shown.querySelector(".widget-place")) return zoom;
+    if (!widget) return zoom;
     shown.classList.add("in-columns");
-    const halved = fit(stage);
-    if (halved > GAIN * zoom) return halved;
+    const halved = fit(stage, Math.max(least, GAIN * zoom));
+    if (halved) return halved;
     shown.classList.remove("in-columns");
-    return fit(stage);
+    if (zoom) fits(stage, shown, zoom);
+    return zoom;
   }
 
   /** A formula that is too long gets smaller letters. @param {Element} body */
@@ -143,12 +150,16 @@
     }
     const above = settled(stage);
     if (words === 0) return;
+    const shown = /** @type {HTMLElement} */ (stage.firstElementChild);
+    const columns = shown.classList.contains("in-columns");
+    const style = shown.style.cssText;
     body.classList.add("beside");
-    const beside = settled(stage);
+    const beside = settled(stage, GAIN * above);
     const whole = body.scrollHeight <= body.clientHeight && body.scrollWidth <= body.clientWidth;
     if (beside > GAIN * above && whole) return;
     body.classList.remove("beside");
-    settled(stage);
+    shown.classList.toggle("in-columns", columns);
+    shown.style.cssText = style;
   }
 
   const READABLE = 0.8; // a picture that is made smaller than that is shown in parts, too
@@ -244,7 +255,8 @@
       for (const fold of /** @type {Element} */ (target).querySelectorAll("details.tfw-more")) {
         fold.toggleAttribute("open", fold.matches(".tfw-shapes-details > :first-child"));
       }
-      settle(/** @type {Element} */ (target).closest(".slides > section"));
+      const slide = /** @type {Element} */ (target).closest(".slides > section");
+      if (slide === deck.getCurrentSlide()) settle(slide); // another is settled when it is turned to
       grown.observe(/** @type {Element} */ (target));
     }
   });

@@ -510,7 +510,7 @@ def test_doubt_stands_at_the_field_and_belongs_to_its_sentence(show):
     translate(shown, "asdf qwer")
     wait_for_answer(shown)
     doubt = shown.page.get_by_text("The model is unsure")
-    expect(shown.page.get_by_role("button", name="What time is it?")).to_be_hidden()
+    expect(shown.page.get_by_role("button", name="I have lost my keys.")).to_be_hidden()
     first = shown.widget.locator(".tfw-decoder-tokens").first
     assert doubt.bounding_box()["y"] < first.bounding_box()["y"]
     translate(shown, "")

@@ -74,7 +74,7 @@ function follower(model, waiting, found) {
 const KNOWN = {
   everyday: {
     label: "Your own sentence, English or German",
-    examples: ["What time is it?", "Wenn es morgen regnet, bleiben wir zu Hause.",
+    examples: ["I have lost my keys.", "Wenn es morgen regnet, bleiben wir zu Hause.",
       "Could you help me, please?"],
   },
   toy_german: {

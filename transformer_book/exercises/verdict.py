@@ -18,6 +18,7 @@ from transformer_book.exercises.guard import ChangedError, Guard, Outcome, line_
 
 MOST_NUMBERS = 60  # of a tensor that is written out
 MOST_LINES = 12  # of what the function has printed
+MOST_BETWEEN = 20  # lines of numbers, until the sentence is said again
 # `code`, or *emphasis*; a star in the middle of a product, or before an argument, is none of these.
 MARKED = re.compile(r"`([^`]+)`|(?<![\w*)\]])\*(?![\s*])([^*`]*[^*`\s])\*(?![\w*(\[])")
 STILL_RUNS = "It could not be stopped and still runs: restart the kernel once it is mended."
@@ -117,8 +118,9 @@ class Result:
         return matrix(answer, index), matrix(target, index)
 
     def __repr__(self) -> str:
-        """For a terminal."""
-        return "\n".join([*self.lines, *([self.details] if self.details else [])])
+        """For a terminal; long numbers scroll the sentence away, so that it comes again below them."""
+        details = self.details.splitlines()
+        return "\n".join([*self.lines, *details, *self.lines[:1] * (len(details) > MOST_BETWEEN)])
 
     @property
     def details(self) -> str:

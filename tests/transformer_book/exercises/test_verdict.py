@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,12 @@ def test_text_has_the_sentence_first_and_then_the_smallest_input(wrong: Result) 
     assert any(line.startswith("  query = [[") for line in lines)
     assert any(line.startswith("  yours = ") for line in lines)
     assert any(line.startswith("  target = ") for line in lines)
+
+
+def test_text_ends_with_the_sentence_where_numbers_would_scroll_it_away(wrong: Result) -> None:
+    assert repr(wrong).count(wrong.sentence) == 1
+    long = replace(wrong, text="\n".join(["  0.5"] * 40))
+    assert repr(long).splitlines()[-1] == repr(long).splitlines()[0] == f"✗ {wrong.sentence}"
 
 
 def test_html_has_the_same_and_a_picture_with_a_text(wrong: Result) -> None:

@@ -77,6 +77,7 @@ def all_drawn(shown):
 def test_every_number_and_cell_is_the_models(show, kind):
     widget = AttentionHeads(real(), kind=kind, layer=1, head=2)
     shown = show(widget)
+    expect(shown.widget.locator(".tfw-heads-numbers")).to_be_hidden()  # the picture comes first
     shown.widget.get_by_text("All heads in numbers").click()
     shown.page.wait_for_selector("tbody tr")
     rows = shown.widget.locator("tbody tr").all_inner_texts()

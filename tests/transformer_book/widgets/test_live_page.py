@@ -331,6 +331,23 @@ def test_it_answers_from_the_disk_too(from_disk):
     assert own.complaints == []
 
 
+def test_a_copy_that_lacks_a_part_or_has_it_damaged_says_so_from_the_disk(from_disk, site):
+    own = from_disk(heads())
+    *_, part = sorted(site.folder.glob("**/models/toy_german/*.js"))
+    whole = part.read_text()
+    try:
+        part.write_text(one_letter_changed(whole))
+        own.page.get_by_role("button", name=OFFER).click()
+        said = own.page.get_by_text("Part of the model is damaged. Copy the folder again, whole.")
+        expect(said).to_be_visible(timeout=60_000)
+        part.unlink()
+        own.page.reload()
+        own.page.get_by_role("button", name=OFFER).click()
+        expect(own.page.get_by_text("Part of the model is missing.")).to_be_visible(timeout=60_000)
+    finally:
+        part.write_text(whole)
+
+
 def test_what_cannot_be_translated_is_said_and_nothing_is_lost(show):
     shown = show(heads())
     load_model(shown)

@@ -118,7 +118,7 @@ class Result:
         return matrix(answer, index), matrix(target, index)
 
     def __repr__(self) -> str:
-        """For a terminal; long numbers scroll the sentence away, so that it comes again below them."""
+        """For a terminal; long numbers scroll the sentence away, which therefore ends it too."""
         details = self.details.splitlines()
         return "\n".join([*self.lines, *details, *self.lines[:1] * (len(details) > MOST_BETWEEN)])
 

@@ -308,6 +308,10 @@ def test_a_model_that_learns_on_a_slide_has_large_letters_and_shrinks_for_nothin
                 continue
             zoom = playground.evaluate("place => place.currentCSSZoom")
             assert opened.page.evaluate(LOOK)["lettering"] >= LEAST_OF_PLAYGROUND
+            question = playground.locator(".tfw-pick")
+            opened.page.keyboard.press("m")  # nothing can be pressed before a guess
+            expect(question).to_be_visible()
+            opened.page.keyboard.press("Escape")
             playground.get_by_role("radio").first.check()
             playground.evaluate(
                 "({ model }) => { model.set('fast', true); model.set('steps', 20) }"
@@ -322,5 +326,9 @@ def test_a_model_that_learns_on_a_slide_has_large_letters_and_shrinks_for_nothin
                 opened.page.keyboard.press("m")
                 assert opened.page.locator(".present .slide-stage.with-one-part").count() == 1
                 assert train.is_visible() and change.count() == change.is_visible()
+                assert not question.is_visible()
+            train.focus()
+            opened.page.keyboard.press("ArrowRight")
+            assert not playground.count()  # a button leaves the arrows to the deck
             seen += 1
     assert seen

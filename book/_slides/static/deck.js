@@ -79,7 +79,7 @@
     const shown = /** @type {HTMLElement} */ (stage.firstElementChild);
     const limited = shown.querySelector("pre, table, .widget-place") && !stage.matches(MAGNIFIED);
     const most = limited ? 1.6 : LARGEST;
-    let low = Math.max(SMALLEST, least);
+    let low = SMALLEST;
     let high = most;
     if (least && (least > most || !fits(stage, shown, least))) return 0;
     if (fits(stage, shown, most)) return most;
@@ -273,7 +273,9 @@
       magnify();
       return;
     }
-    const turn = { PageDown: () => deck.next(), PageUp: () => deck.prev(), Escape: unmagnify }[event.key];
+    const [next, prev] = [() => deck.next(), () => deck.prev()];
+    const arrows = target.matches(".tfw-button:not([data-lm-suppress-shortcuts])") && { ArrowRight: next, ArrowLeft: prev };
+    const turn = { PageDown: next, PageUp: prev, Escape: unmagnify, ...arrows }[event.key];
     if (!turn) return;
     event.preventDefault();
     event.stopPropagation();
@@ -469,8 +471,10 @@
     for (const box of widget.querySelectorAll(".tfw-scroll")) {
       box.toggleAttribute("data-wide", box.scrollWidth > box.clientWidth);
     }
-    const kept = handles.filter((one) => one.matches(KEPT));
-    const last = [...new Set([...kept, ...used.filter((one) => handles.includes(one))])]
+    // What asks for a guess before it can be pressed is shown until then, and no longer.
+    const asks = widget.querySelector(".tfw-play-train[aria-disabled=true]");
+    const kept = handles.filter((one) => one.matches(KEPT) || asks && one.matches(".tfw-pick"));
+    const last = [...new Set([...kept, ...used.filter((one) => handles.includes(one) && !one.matches(".tfw-pick"))])]
       .slice(0, Math.max(2, kept.length));
     if (!last.length) last.push(...handles.filter((one) => one.querySelector("input[type=range]")).slice(0, 1));
     if (!last.length && !picture.querySelector(HANDLE)) last.push(...handles.slice(0, 1));

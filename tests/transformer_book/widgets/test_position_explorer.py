@@ -199,7 +199,7 @@ def test_the_keyboard_moves_every_control(show):
     # What was beyond the smaller table came along.
     assert [shown.state(n) for n in ("position", "pair", "dimensions")] == [9, 1, [0, 1]]
     shown.set("view", "curves")
-    field = shown.page.get_by_label("dimensions (1 to 6)")
+    field = shown.page.get_by_label("up to 6 dimensions")
     field.fill("3; 0")
     field.press("Enter")
     shown.frame()
@@ -224,7 +224,7 @@ def test_the_keyboard_moves_every_control(show):
 )
 def test_dimensions_that_do_not_exist_are_a_sentence(show, typed, named):
     shown = show(PositionExplorer())
-    field = shown.page.get_by_label("dimensions (1 to 6)")
+    field = shown.page.get_by_label("up to 6 dimensions")
     field.fill(typed)
     field.press("Enter")
     assert named in shown.widget.get_by_role("alert").inner_text()

@@ -35,6 +35,7 @@ WITHOUT = {
     *("transformer_book.export.command", "transformer_book.export.scripts.with_ctranslate2"),
     *(f"transformer_book.export.scripts.with_{name}" for name in ("hugging_face", "onnx")),
 }
+UNINDEXED = ":no-index-entry:"  # the index has the book's words; names are found by the search
 CODE = re.compile(r"(?<![`\w])`([^`\n]+(?:\n[^`\n]+)?)`(?!`)")
 LETTER = re.compile(r"(?<=: )([A-Za-z])\.$", re.MULTILINE)  # docutils would begin a list
 # Where a list begins right below a line, docutils wants a line between.
@@ -174,6 +175,7 @@ def described(node: Any, name: str, owner: str = "") -> Iterator[str]:
         for word in ("classmethod", "staticmethod"):
             if word in words:
                 yield f"   :{word}:"
+    yield f"   {UNINDEXED}"
     yield ""
     yield from (f"   {line}" for line in restructured(ast.get_docstring(node) or "", kind))
     yield ""
@@ -188,7 +190,8 @@ def described(node: Any, name: str, owner: str = "") -> Iterator[str]:
 def described_module(root: Path, module: str) -> list[str]:
     """All lines of a module: what it is for, and what is public in it."""
     tree = ast.parse(path_of(root, module).read_text(encoding="utf-8"))
-    lines = [f".. py:module:: {module}", "", *restructured(ast.get_docstring(tree) or "", "module")]
+    said = restructured(ast.get_docstring(tree) or "", "module")
+    lines = [f".. py:module:: {module}", f"   {UNINDEXED}", "", *said]
     definitions: list[Any] = [node for node in tree.body if is_public(node)]
     for node in definitions:
         lines += ["", *described(node, f"{module}.{node.name}")]

@@ -74,5 +74,5 @@ export function fateOf(tree, node) {
     return tree.nodes[node].fate === "f" ? "is finished" : "is cut off at the limit";
   }
   if (tree.nodes[node].fate === "d") return "is dropped";
-  return tree.nodes[node].length < tree.steps ? "lives on" : "is left when the search ends";
+  return tree.nodes[node].length < tree.steps ? "lives on" : "is left over";
 }

@@ -129,7 +129,8 @@ export function pane(constants, which, name, act) {
       ? `The whole output: ${text}. ${originOf(run)} ${silencedInWords(silenced)}`
       : `So far: ${text}.`;
     const { unsure_below: below } = contents;
-    const judged = run.done && !silenced.length && below !== undefined;
+    // What the reader forced upon it says nothing of how sure it is.
+    const judged = run.done && !silenced.length && !run.given && below !== undefined;
     doubted = judged ? unsure(total(run) / run.tokens.length, below) : unknown(run.source, sentence);
     shown = sentence;
     sayDoubt();

@@ -6,7 +6,7 @@ import { field } from "../kit/controls.js";
 /** @param {import("../kit/model.js").Model} model @param {number} most how many may be chosen */
 export function dimensionsField(model, most) {
   return field(model, "dimensions", {
-    label: `dimensions (1 to ${most})`,
+    label: `up to ${most} dimensions`,
     write: (dimensions) => dimensions.join(", "),
     read: (text) => {
       const parts = text.split(/[\s,;]+/).filter(Boolean);

@@ -203,7 +203,7 @@ function render({ model, el }) {
       fast.element, ...beside.slice(0, 1), ...chosen.task.map(({ element }) => element), ...beside.slice(1)),
     own, ...(few ? [] : [html("details", {}, html("summary", {}, "Take parts out"),
       html("div", { class: "tfw-controls" }, ...parts))]), status,
-    html("div", { class: "tfw-play-drawn" }, results, looked)));
+    html("div", { class: `tfw-play-drawn${/ look/.test(get("question")) ? " tfw-play-watch" : ""}` }, results, looked)));
   keep();
   observer.observe(el);
   if (get("trained")) seek();

@@ -96,7 +96,9 @@ def test_each_row_has_its_kind_and_a_test_which_stand_folded_below_it() -> None:
 def before_claims() -> int:
     """How many rows stand above the claims in words."""
     key = CHAPTER.read_text().split("## The answer key")[1]
-    return len([line for line in key.split("**Claims in words**")[0].splitlines() if ROW.match(line)])
+    return len(
+        [line for line in key.split("**Claims in words**")[0].splitlines() if ROW.match(line)]
+    )
 
 
 def test_the_text_counts_the_rows_of_its_sources() -> None:

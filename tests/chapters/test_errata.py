@@ -17,7 +17,7 @@ LINES = 10  # of code that fails
 ROW = re.compile(r"^\| \{ref\}`(\d+) <erratum-(\d+)>` \| (.+?) \| (.+?) \| (.+?) \|$")
 ANSWER = re.compile(r"^\| (\d+) \| (\w+) \| (.+?) \|$", re.M)  # folded: its kind, and what finds it
 KINDS = {"mistake", "choice", "condition", "version", "withdrawn"}
-COUNTS = {"three": 3, "four": 4, "Twelve": 12}
+COUNTS = {"three": 3, "four": 4, "nine": 9, "Twelve": 12, "Fifteen": 15}
 SECTION = re.compile(r"^\(erratum-(\d+)\)=\n### Erratum (\d+): .+$", re.M)
 BOX = re.compile(r"\*\*(?:Said|Done):\*\*")
 
@@ -93,6 +93,14 @@ def test_each_row_has_its_kind_and_a_test_which_stand_folded_below_it() -> None:
     assert all(f"*{kind}*" in key for kind in KINDS)
 
 
+def before_claims() -> int:
+    """How many rows stand above the claims in words."""
+    key = CHAPTER.read_text().split("## The answer key")[1]
+    return len(
+        [line for line in key.split("**Claims in words**")[0].splitlines() if ROW.match(line)]
+    )
+
+
 def test_the_text_counts_the_rows_of_its_sources() -> None:
     text = " ".join(CHAPTER.read_text().split())
     sources = [row[5] for row in ROWS]
@@ -104,7 +112,10 @@ def test_the_text_counts_the_rows_of_its_sources() -> None:
             "rush2018annotated" in s or "huang2022annotated" in s for s in sources
         ),
         "For four the only source is a student's report": sources.count("a student's report"),
+        "Fifteen of the twenty-nine errata have a card": text.count("self_check.bug("),
+        "the last nine are claims, not lines of code": len(ROWS) - before_claims(),
     }
+    assert len(ROWS) == 29
     for said, number in named.items():
         assert said in text
         (word,) = COUNTS.keys() & set(said.split())
@@ -186,7 +197,7 @@ def test_a_card_of_the_hunt_is_an_erratum_and_none_is_asked_twice() -> None:
     (hunt,) = re.findall(r"^## Bug hunt$.*?^## ", CHAPTER.read_text(), re.M | re.S)
     asked = [int(n) for n in re.findall(r"HUNTED\[(\d+)\]\[0\]", hunt)]
     run = [int(n) for n in re.findall(r"^    (\d+): \(\"\"\"$", hunt, re.M)]
-    assert len(asked) >= 12 and asked == run and len(set(asked)) == len(asked)
+    assert len(asked) >= 15 and asked == run and len(set(asked)) == len(asked)
     assert set(asked) <= {e.number for e in ERRATA}
     for number in asked:
         assert re.search(rf"[Nn]umber {number}\b", hunt), number

@@ -93,6 +93,17 @@ def test_a_quotation_that_answers_comes_after_its_question(chapter: str, questio
     assert (mark.show, mark.later) == ("next", True)
 
 
+def test_readers_write_an_order_down_before_they_see_the_expected_one() -> None:
+    chapter = ROOT / "book/findings/ablations.md"
+    titles = [mark.title for mark in slides_of(chapter)]
+    asked = titles.index("Written down first")
+    assert asked < titles.index("The plan, before the runs") < titles.index("What came out")
+    text = chapter.read_text()
+    question = text.index("*Write down your own order first")
+    told = ("planned.expected", "expectation.expected", 'record["factors"]', "outcomes(record)")
+    assert all(question < text.index(one) for one in told)
+
+
 def test_the_deck_of_sixty_lines_begins_with_the_model_that_learns() -> None:
     text = (ROOT / "book/why/twenty_minutes.md").read_text(encoding="utf-8")
     assert (

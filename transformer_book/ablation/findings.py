@@ -173,9 +173,11 @@ def verdicts_of(result: Mapping[str, Any]) -> list[tuple[Finding, Interval | Non
 
 
 def outcome(finding: Finding, interval: Interval, margin: float = MARGIN) -> str:
-    """What became of an expectation: "as expected", "against it", or "undecided".
+    """What became of an expectation: "as expected", "against it", or neither.
 
-    Where none was expected to be better, "as expected" is an interval that lies within the margin.
+    A difference is "not significant" where its interval holds 0. Where none was expected to be
+    better, "as expected" is an interval that lies within the margin, "against it" one outside, and
+    all else is "undecided".
     """
     low, high = interval.mean - interval.half_width, interval.mean + interval.half_width
     if finding.expected == "same":
@@ -183,7 +185,7 @@ def outcome(finding: Finding, interval: Interval, margin: float = MARGIN) -> str
             return "as expected"
         return "against it" if low > margin or high < -margin else "undecided"
     if not interval.excludes_zero:
-        return "undecided"
+        return "not significant"
     observed = "worse" if interval.mean > 0 else "better"
     return "as expected" if observed == finding.expected else "against it"
 

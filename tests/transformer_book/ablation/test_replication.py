@@ -90,8 +90,9 @@ def test_each_row_has_the_rate_with_its_lowest_loss() -> None:
     [
         ("worse", 0.2, 0.1, "as expected"),
         ("worse", -0.2, 0.1, "against it"),
-        ("worse", 0.1, 0.2, "undecided"),
+        ("worse", 0.1, 0.2, "not significant"),
         ("better", -0.2, 0.1, "as expected"),
+        ("better", -0.1, 0.2, "not significant"),
         ("same", 0.02, 0.05, "as expected"),
         ("same", 0.08, 0.05, "undecided"),
         ("same", 0.3, 0.1, "against it"),

@@ -44,9 +44,7 @@ def assert_shows(shown, one):
         assert float(total) == pytest.approx(candidate["total"], abs=0.00051)
         left = candidate["fate"] == "lives" and one.step == one.n_steps
         assert fate in (
-            ("is left over", "is cut off at the limit")
-            if left
-            else (FATES[candidate["fate"]],)
+            ("is left over", "is cut off at the limit") if left else (FATES[candidate["fate"]],)
         )
     rows = table(shown, "ends")
     for row, end in zip(rows, one.finished(), strict=True):

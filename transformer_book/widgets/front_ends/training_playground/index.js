@@ -53,7 +53,7 @@ function render({ model, el }) {
   const guess = get("question") ? pick(model, "guess", { label: get("question"),
     options: get("answers").map((/** @type {string} */ text, /** @type {number} */ i) => [text, i]) }) : null;
   const status = html("p", { class: "tfw-play-status" });
-  const verdict = room("tfw-verdict");
+  const verdict = room(/ look/.test(get("question")) ? "tfw-verdict tfw-last" : "tfw-verdict");
   const [line, text, looks] = [curve(tests, every, get("constants").recipe.batch), samples(), heads()];
 
   /** Trains up to a step. @param {number} to */
@@ -176,7 +176,7 @@ function render({ model, el }) {
       fixed(run.losses.at(-1) ?? 0, 2)} \u00b7 ${right} of ${tests} right` + (run.longer.length
       ? ` \u00b7 with one digit more ${run.rightOfLonger}` : "")
       : "It has learned nothing yet.";
-    verdict.say(ended ? said() : ["Here it will say what came out."]);
+    verdict.say(ended ? said() : ["What came out stands here."]);
     verdict.element.classList.toggle("tfw-right", ended && right >= enough);
     line.show(run, earlier, get("steps") / 2);
     text.show(run);
@@ -194,7 +194,7 @@ function render({ model, el }) {
     visible = entry.isIntersecting;
   });
   const results = html("div", { class: "tfw-play-results" }, line.element, html("div", { class: "tfw-play-reads" },
-    html("p", { class: "tfw-heading" }, "it reads, and writes (framed: wrong; \u23ce: end)"), text.element), verdict.element);
+    html("p", { class: "tfw-heading" }, "read, written (framed: wrong; \u23ce: end)"), text.element), verdict.element);
   const looked = html("div", { class: "tfw-play-looks" }, looks.heading, ...(guess ? [] : [looking.element]),
     looks.element);
   el.append(html("div", { class: "tfw tfw-play" },
@@ -203,7 +203,7 @@ function render({ model, el }) {
       fast.element, ...beside.slice(0, 1), ...chosen.task.map(({ element }) => element), ...beside.slice(1)),
     own, ...(few ? [] : [html("details", {}, html("summary", {}, "Take parts out"),
       html("div", { class: "tfw-controls" }, ...parts))]), status,
-    html("div", { class: `tfw-play-drawn${/ look/.test(get("question")) ? " tfw-play-watch" : ""}` }, results, looked)));
+    html("div", { class: "tfw-play-drawn" }, results, looked)));
   keep();
   observer.observe(el);
   if (get("trained")) seek();

@@ -286,11 +286,11 @@ RESIDUAL = Exercise(
         Mistake(
             pre_norm,
             "This is pre-norm, x + Dropout(Sublayer(LayerNorm(x))): a good model, but not the "
-            "paper's, which norms the sum.",
+            "paper's, which normalises the sum.",
             erratum=1,
         ),
         Mistake(no_shortcut, "x is not added: there is no way around the sub-layer."),
-        Mistake(no_norm, "The sum is not normed."),
+        Mistake(no_norm, "The sum is not normalised."),
         Mistake(
             no_dropout, "dropout is not used; section 5.4 applies it to the sub-layer's output."
         ),

@@ -51,6 +51,43 @@ def test_each_chapter_has_a_deck_for_an_hour_at_most(chapter: str) -> None:
     assert 30 <= sum(slide.minutes for slide in slides) <= 60
 
 
+# Of each deck that has spare slides, the one with which its question is answered.
+ANSWERS = {
+    "why/one_sentence": "Where it looks when it writes *snow*",
+    "why/attention": "Four steps, one line",
+    "why/why_self_attention": "What the table leaves out",
+    "architecture/embedding": "And back: from a vector to a word",
+    "architecture/layers": "A Transformer without shortcuts",
+    "architecture/masks": "What model B had found",
+    "architecture/model": "Where are they? Is it mostly attention?",
+    "training/training": "One step of Adam",
+    "training/copy_task": "So has it learned to read the answer there?",
+    "training/scaling": "A step from parts",
+    "translation/first_translation": "Two ways to be new",
+    "translation/subwords": "How large a vocabulary?",
+    "translation/decoding": "Whose fault is it?",
+    "translation/evaluation": "Then read",
+    "translation/heads": "And *arrive*?",
+    "findings/results": "Four comparisons",
+    "findings/ablations": "What came out",
+    "findings/parsing": "What it writes instead",
+    "findings/errata": "A frequency for each column",
+    "findings/since_2017": "How many lines, then?",
+}
+
+
+@pytest.mark.parametrize("chapter", numbered(ROOT))
+def test_the_core_of_a_deck_is_a_dozen_slides_with_its_question_and_answer(chapter: str) -> None:
+    slides = slides_of(ROOT / f"{chapter}.md")
+    core = [slide for slide in slides if not slide.spare]
+    assert len(core) < 12  # and one more, which closes it
+    assert sum(slide.minutes for slide in core) + A_MINUTE * slides[-1].spare <= 40
+    answer = ANSWERS.get(chapter.removeprefix("book/"))
+    assert (answer is None) == (core == slides)
+    assert slides[0] in core
+    assert answer is None or answer in [slide.title for slide in core]
+
+
 @pytest.mark.parametrize(
     ("chapter", "question"),
     [

@@ -155,6 +155,7 @@ def make_deck(app: Sphinx, doctree: nodes.document, page: str) -> None:
             parts["notes" if line["kind"] in SPOKEN else line["kind"]].append(line)
         if parts["title"]:
             slides.append(begin(parts, mark["minutes"]))
+            slides[-1]["spare"] = mark["spare"]
         show(slides[-1], mark)
     for made in slides:
         complain(made, page)
@@ -468,9 +469,11 @@ def in_minutes(minutes: float) -> str:
 
 
 def visit_slide(self: HTML5Translator, node: slide) -> None:
-    """A slide, with the seconds of which the speaker's view keeps count."""
-    timing: dict[str, Any] = {"data-timing": f"{60 * node['minutes']:.0f}"}
-    self.body.append(self.starttag(node, "section", **timing))
+    """A slide: the seconds of which the speaker's view keeps count, and whether it is spare."""
+    data: dict[str, Any] = {"data-timing": f"{60 * node['minutes']:.0f}"}
+    if node.get("spare"):
+        data["data-spare"] = "yes"
+    self.body.append(self.starttag(node, "section", **data))
 
 
 def depart_slide(self: HTML5Translator, node: slide) -> None:

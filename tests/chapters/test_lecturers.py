@@ -182,10 +182,12 @@ def test_each_question_has_a_solution_and_no_page_leads_to_them() -> None:
 
 def without(address: str) -> float:
     """The minutes that a deck has at an address of the page, with its title and what to keep."""
-    ((chapter, out),) = re.findall(r"/slides/(book/.*)\.html\?without=(.*)", address)
-    ends = (part.split("-") for part in out.split(","))
+    ((chapter, out),) = re.findall(r"/slides/(book/.*)\.html\?(?:core|without=(.*))", address)
+    slides = slides_of(ROOT / f"{chapter}.md")
+    ends = [part.split("-") for part in out.split(",") if part]
     gone = {n for end in ends for n in range(int(end[0]), int(end[-1]) + 1)}
-    minutes = [mark.minutes for mark in slides_of(ROOT / f"{chapter}.md")]
+    gone = gone or {n for n, slide in enumerate(slides, 1) if slide.spare}
+    minutes = [mark.minutes for mark in slides]
     minutes[0] -= A_MINUTE
     minutes[-1] -= A_MINUTE
     deck = [A_MINUTE, *minutes, A_MINUTE]
@@ -194,20 +196,26 @@ def without(address: str) -> float:
 
 
 @pytest.mark.parametrize(
-    ("title", "said"),
+    ("title", "taken", "whole", "said"),
     [
-        ("Forty-five minutes", "takes {} minutes and keeps"),
-        ("Ninety minutes", "{} minutes. The page of"),
-        ("A week", "it takes {} minutes, and there is time"),
+        ("Forty-five minutes", [0], 0, "takes {} minutes and keeps"),
+        ("Ninety minutes", [0], minutes_of("chapter-encoder-decoder"), "it is {}, and there is"),
+        ("Ninety minutes", [1, 2, 3, 4], 0, "{} minutes. To show"),
+        ("Ninety minutes", [0, 2, 5, 6], 0, "it is written: {} minutes, 14 of them"),
+        ("A week", [0, 1], 0, "it takes {} minutes, and there is time"),
     ],
 )
-def test_the_shortened_plans_take_as_long_as_is_said(title: str, said: str) -> None:
+def test_the_shortened_plans_take_as_long_as_is_said(
+    title: str, taken: list[int], whole: float, said: str
+) -> None:
+    """Those links of a section that a plan takes, in their order, and decks that it takes whole."""
     (text,) = re.findall(rf"^## {title}\n(.*?)(?=^## )", PAGE, re.MULTILINE | re.DOTALL)
-    links = re.findall(r"\[([^\]]*)\]\(([^)]*\?without=[^)]*)\)", text)
+    links = re.findall(r"\[([^\]]*)\]\(([^)]*\?(?:core|without=[^)]*))\)", text)
+    assert {*taken} <= {*range(len(links))}
     for words, address in links:
         named = re.findall(r"\d+", words)
         assert named in ([], re.findall(r"\d+", address.partition("=")[2])), words
-    total = sum(without(address) for _, address in links)
+    total = whole + sum(without(links[n][1]) for n in taken)
     assert said.format(f"{total:g}") in " ".join(text.split())
 
 

@@ -124,7 +124,7 @@ class ReadMarks(SphinxTransform):
 
     def apply(self, **kwargs: object) -> None:
         """Does it for one page."""
-        begun, minutes = 0, 0.0
+        begun, minutes, spare = 0, 0.0, 0
         for comment in list(self.document.findall(nodes.comment)):
             try:
                 mark = read_mark(comment.astext())
@@ -135,6 +135,7 @@ class ReadMarks(SphinxTransform):
             if mark is None:
                 continue
             begun, minutes = begun + bool(mark.title), minutes + mark.minutes
+            spare += mark.spare
             if not begun:
                 logger.warning("more is shown before a slide has begun", location=comment)
             if self.app.builder.name == DECKS and begun:
@@ -143,7 +144,8 @@ class ReadMarks(SphinxTransform):
                 comment.parent.remove(comment)
         if begun:
             begun += to_keep(self.document) is not None  # with which a deck closes
-            self.env.metadata[self.env.docname]["slides"] = {"slides": begun, "minutes": minutes}
+            said = {"slides": begun, "minutes": minutes, "spare": spare}
+            self.env.metadata[self.env.docname]["slides"] = said
 
     def node_of(self, mark: Mark) -> slide_mark:
         """A mark with its texts read as the chapter's own are."""

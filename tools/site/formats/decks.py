@@ -95,12 +95,13 @@ class slide_notes(nodes.Element):
 
 @dataclass(frozen=True)
 class Deck:
-    """A chapter that has slides: its document, its name, how many they are, and their time."""
+    """A chapter with slides: its document, name, how many, their time, how many are spare."""
 
     document: str
     name: str
     slides: int
     minutes: float
+    spare: int
 
 
 class DeckBuilder(RevealjsHTMLBuilder):
@@ -134,7 +135,7 @@ def decks_of(env: BuildEnvironment) -> Iterator[Deck]:
     """The chapters with slides, in the order of the contents."""
     for document in chapters(Path(env.srcdir)):
         if said := env.metadata.get(document, {}).get("slides"):
-            yield Deck(document, name_of(env, document), said["slides"], said["minutes"])
+            yield Deck(document, name_of(env, document), **said)
 
 
 def make_deck(app: Sphinx, doctree: nodes.document, page: str) -> None:

@@ -316,6 +316,7 @@ def test_the_index_leads_to_the_decks_and_names_the_chapters_without(small: Path
     slides = small / "_build/slides"
     index = (slides / "index.html").read_text()
     assert '<a href="book/chapter.html">1. A chapter</a></td>\n<td>8</td>' in index
+    assert '<td><a href="book/chapter.html?core">7 slides</a></td>' in index
     assert "2. Another chapter</td>" in index and "no slides yet" in index
     assert [path.name for path in (slides / "book").iterdir()] == ["chapter.html"]
 

@@ -51,6 +51,43 @@ def test_each_chapter_has_a_deck_for_an_hour_at_most(chapter: str) -> None:
     assert 30 <= sum(slide.minutes for slide in slides) <= 60
 
 
+# Of each deck that has spare slides, the one with which its question is answered.
+ANSWERS = {
+    "why/one_sentence": "Where it looks when it writes *snow*",
+    "why/attention": "Four steps, one line",
+    "why/why_self_attention": "What the table leaves out",
+    "architecture/embedding": "And back: from a vector to a word",
+    "architecture/layers": "A Transformer without shortcuts",
+    "architecture/masks": "What model B had found",
+    "architecture/model": "Where are they? Is it mostly attention?",
+    "training/training": "One step of Adam",
+    "training/copy_task": "So has it learned to read the answer there?",
+    "training/scaling": "A step from parts",
+    "translation/first_translation": "Two ways to be new",
+    "translation/subwords": "How large a vocabulary?",
+    "translation/decoding": "Whose fault is it?",
+    "translation/evaluation": "Then read",
+    "translation/heads": "And *arrive*?",
+    "findings/results": "Four comparisons",
+    "findings/ablations": "What came out",
+    "findings/parsing": "What it writes instead",
+    "findings/errata": "A frequency for each column",
+    "findings/since_2017": "How many lines, then?",
+}
+
+
+@pytest.mark.parametrize("chapter", numbered(ROOT))
+def test_the_core_of_a_deck_is_a_dozen_slides_with_its_question_and_answer(chapter: str) -> None:
+    slides = slides_of(ROOT / f"{chapter}.md")
+    core = [slide for slide in slides if not slide.spare]
+    assert len(core) < 12  # and one more, which closes it
+    assert sum(slide.minutes for slide in core) + A_MINUTE * slides[-1].spare <= 40
+    answer = ANSWERS.get(chapter.removeprefix("book/"))
+    assert (answer is None) == (core == slides)
+    assert slides[0] in core
+    assert answer is None or answer in [slide.title for slide in core]
+
+
 @pytest.mark.parametrize(
     ("chapter", "question"),
     [
@@ -156,10 +193,12 @@ def test_each_question_has_a_solution_and_no_page_leads_to_them() -> None:
 
 def without(address: str) -> float:
     """The minutes that a deck has at an address of the page, with its title and what to keep."""
-    ((chapter, out),) = re.findall(r"/slides/(book/.*)\.html\?without=(.*)", address)
-    ends = (part.split("-") for part in out.split(","))
+    ((chapter, out),) = re.findall(r"/slides/(book/.*)\.html\?(?:core|without=(.*))", address)
+    slides = slides_of(ROOT / f"{chapter}.md")
+    ends = [part.split("-") for part in out.split(",") if part]
     gone = {n for end in ends for n in range(int(end[0]), int(end[-1]) + 1)}
-    minutes = [mark.minutes for mark in slides_of(ROOT / f"{chapter}.md")]
+    gone = gone or {n for n, slide in enumerate(slides, 1) if slide.spare}
+    minutes = [mark.minutes for mark in slides]
     minutes[0] -= A_MINUTE
     minutes[-1] -= A_MINUTE
     deck = [A_MINUTE, *minutes, A_MINUTE]
@@ -168,20 +207,26 @@ def without(address: str) -> float:
 
 
 @pytest.mark.parametrize(
-    ("title", "said"),
+    ("title", "taken", "whole", "said"),
     [
-        ("Forty-five minutes", "takes {} minutes and keeps"),
-        ("Ninety minutes", "{} minutes. The page of"),
-        ("A week", "it takes {} minutes, and there is time"),
+        ("Forty-five minutes", [0], 0, "takes {} minutes and keeps"),
+        ("Ninety minutes", [0], minutes_of("chapter-encoder-decoder"), "it is {}, and there is"),
+        ("Ninety minutes", [1, 2, 3, 4], 0, "{} minutes. To show"),
+        ("Ninety minutes", [0, 2, 5, 6], 0, "it is written: {} minutes, 14 of them"),
+        ("A week", [0, 1], 0, "it takes {} minutes, and there is time"),
     ],
 )
-def test_the_shortened_plans_take_as_long_as_is_said(title: str, said: str) -> None:
+def test_the_shortened_plans_take_as_long_as_is_said(
+    title: str, taken: list[int], whole: float, said: str
+) -> None:
+    """Those links of a section that a plan takes, in their order, and decks that it takes whole."""
     (text,) = re.findall(rf"^## {title}\n(.*?)(?=^## )", PAGE, re.MULTILINE | re.DOTALL)
-    links = re.findall(r"\[([^\]]*)\]\(([^)]*\?without=[^)]*)\)", text)
+    links = re.findall(r"\[([^\]]*)\]\(([^)]*\?(?:core|without=[^)]*))\)", text)
+    assert {*taken} <= {*range(len(links))}
     for words, address in links:
         named = re.findall(r"\d+", words)
         assert named in ([], re.findall(r"\d+", address.partition("=")[2])), words
-    total = sum(without(address) for _, address in links)
+    total = whole + sum(without(links[n][1]) for n in taken)
     assert said.format(f"{total:g}") in " ".join(text.split())
 
 

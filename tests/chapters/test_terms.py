@@ -197,6 +197,12 @@ def test_every_entry_is_introduced_in_the_chapter_to_which_it_leads_and_in_no_ot
     assert wrong == {}
 
 
+def test_the_words_of_an_experiment_have_entries() -> None:
+    words = {"baseline", "ensemble", "epoch", "n-best list", "nat", "reference translation", "seed"}
+    names = {name for term in TERMS for name in term.names}
+    assert words | {"significant", "test set", "validation set"} <= names
+
+
 def test_no_word_is_introduced_twice() -> None:
     counts = Counter(words for chapter in CHAPTERS for words in chapter.defined)
     assert [words for words, times in counts.items() if times > 1] == []

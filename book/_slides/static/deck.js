@@ -13,17 +13,19 @@
   if (!deck) return; // the index
 
   /**
-   * A shortened lecture, `?without=3,5-7`: plan, minutes and pace are those of what is left.
-   * @param {string} without
+   * A shortened lecture, `?without=3,5-7`, or without what is spare, `?core`: plan, minutes and pace are
+   * those of what is left.
+   * @param {string} without @param {boolean} core
    */
-  function leaveOut(without) {
+  function leaveOut(without, core) {
     const gone = [...without.matchAll(/(\d+)(?:-(\d+))?/g)].map(([, from, to = from]) => [Number(from), Number(to)]);
     const plan = document.querySelectorAll(".opening li");
     const slides = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".slides > section"));
     let [left, minutes] = [0, 0];
     slides.forEach((slide, number) => {
       const line = plan[number - 1]; // the title has none
-      if (line && gone.some(([from, to]) => from <= number && number <= to)) {
+      const spare = core && slide.dataset.spare;
+      if (line && (spare || gone.some(([from, to]) => from <= number && number <= to))) {
         line.remove();
         slide.remove();
         return;
@@ -41,8 +43,9 @@
     deck.sync();
     deck.slide(...location.hash.slice(2).split("/").map(Number));
   }
-  const without = new URLSearchParams(location.search).get("without");
-  if (without) leaveOut(without);
+  const asked = new URLSearchParams(location.search);
+  const [without, core] = [asked.get("without"), asked.has("core")];
+  if (without || core) leaveOut(without ?? "", core);
 
   // How a training went on is shown where a cell has nothing else to show.
   for (const output of document.querySelectorAll(".slide-shown .cell_output")) {

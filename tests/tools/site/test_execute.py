@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from jupyter_client.provisioning import LocalProvisioner
-from nbformat.v4 import new_notebook
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from tools.site.durations import Durations, in_words
 from tools.site.execute import Chapter, Executed, Execution, Limits
@@ -150,6 +150,33 @@ def test_before_its_kernel_begins_a_chapter_has_used_nothing(tmp_path: Path) -> 
     chapter.km = SimpleNamespace(provisioner=LocalProvisioner())
     chapter.watch()
     assert chapter.seconds == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "tags", "allowed", "fails"),
+    [
+        (25, ["check"], 0, False),
+        (26, ["check"], 0, True),
+        (26, ["check", "hide-input"], 1, False),
+        (26, ["check", "hide-cell"], 0, False),
+        (26, [], 0, False),
+    ],
+)
+def test_check_that_prints_more_than_25_words_is_named(
+    tmp_path: Path, monkeypatch, words: int, tags: list[str], allowed: int, fails: bool
+) -> None:
+    monkeypatch.setattr("tools.site.execute.LONGER", {"talks": allowed})
+    cells = [
+        new_code_cell(
+            source,
+            outputs=[new_output("stream", name="stdout", text=text)],
+            metadata={"tags": tags},
+        )
+        for source, text in [("tell()", "All\nis well. "), ("tell(more)", "so " * words)]
+    ]
+    failure = Chapter("talks", new_notebook(cells=cells), tmp_path, Limits()).failure(None)
+    said = "The chapter talks prints more than 25 words in 1 of its checks (0 may), 26 in this cell"
+    assert failure == (f"{said}:\n    tell(more)" if fails else "")
 
 
 class Interrupting(ThreadPoolExecutor):

@@ -12,6 +12,8 @@ stand a few points, and what the lecturer says is in the notes of the speaker's 
     % expect: That the weights were chosen by hand. Training finds them.
     % say: Let them guess before you go on.
 
+`% spare: yes`: the deck's question does without this slide, and `?core` leaves it out.
+
 `later`: it comes with the next key, when the room has guessed; of a table its last column. `bars`
 and `dots` draw what a cell has printed (`formats/charts.py`).
 
@@ -38,7 +40,7 @@ NEXT, CODE, OUTPUT, NOTHING = ("next", "code", "output", "nothing")
 SHOWN = (NEXT, CODE, OUTPUT, NOTHING, "bars", "dots")
 LATER = " later"
 SPOKEN = ("say", "ask", "answer", "expect")
-LINE = re.compile(rf"^(slide|point|then|show|minutes|{'|'.join(SPOKEN)}):\s*(.*)$")
+LINE = re.compile(rf"^(slide|point|then|show|minutes|spare|{'|'.join(SPOKEN)}):\s*(.*)$")
 logger = logging.getLogger(__name__)
 
 
@@ -56,6 +58,7 @@ class Mark:
             "nothing", or the output drawn as "bars" or "dots".
         later: whether it comes with the next key; of a table its last column alone.
         minutes: how long the lecturer stays at the slide.
+        spare: whether the core of the deck does without it.
         lines: the points and notes in their order, each with what it is.
     """
 
@@ -63,6 +66,7 @@ class Mark:
     show: str = NEXT
     later: bool = False
     minutes: float = 0.0
+    spare: bool = False
     lines: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -84,7 +88,7 @@ def read_mark(comment: str) -> Mark | None:
     keys = [key for key, _ in said]
     mark = Mark(show=NEXT)
     for key, text in said:
-        if key in ("slide", "show", "minutes") and keys.count(key) > 1:
+        if key in ("slide", "show", "minutes", "spare") and keys.count(key) > 1:
             raise ValueError(f"a slide has one line `% {key}:`; leave a blank line between slides")
         if not text:
             raise ValueError(f"the line `% {key}:` says nothing")
@@ -92,6 +96,10 @@ def read_mark(comment: str) -> Mark | None:
             mark.title = text
         elif key == "minutes":
             mark.minutes = float(text) if re.fullmatch(r"\d+(\.5)?", text) else 0.0
+        elif key == "spare":
+            if text != "yes":
+                raise ValueError(f"`% spare: {text}` is not `% spare: yes`")
+            mark.spare = True
         elif key != "show":
             mark.lines.append((key, text))
         elif (what := text.removesuffix(LATER)) in SHOWN:
@@ -116,7 +124,7 @@ class ReadMarks(SphinxTransform):
 
     def apply(self, **kwargs: object) -> None:
         """Does it for one page."""
-        begun, minutes = 0, 0.0
+        begun, minutes, spare = 0, 0.0, 0
         for comment in list(self.document.findall(nodes.comment)):
             try:
                 mark = read_mark(comment.astext())
@@ -127,6 +135,7 @@ class ReadMarks(SphinxTransform):
             if mark is None:
                 continue
             begun, minutes = begun + bool(mark.title), minutes + mark.minutes
+            spare += mark.spare
             if not begun:
                 logger.warning("more is shown before a slide has begun", location=comment)
             if self.app.builder.name == DECKS and begun:
@@ -135,12 +144,13 @@ class ReadMarks(SphinxTransform):
                 comment.parent.remove(comment)
         if begun:
             begun += to_keep(self.document) is not None  # with which a deck closes
-            self.env.metadata[self.env.docname]["slides"] = {"slides": begun, "minutes": minutes}
+            said = {"slides": begun, "minutes": minutes, "spare": spare}
+            self.env.metadata[self.env.docname]["slides"] = said
 
     def node_of(self, mark: Mark) -> slide_mark:
         """A mark with its texts read as the chapter's own are."""
         lines = [("title", mark.title)] if mark.title else []
-        node = slide_mark(show=mark.show, later=mark.later, minutes=mark.minutes)
+        node = slide_mark(show=mark.show, later=mark.later, minutes=mark.minutes, spare=mark.spare)
         for key, text in [*lines, *mark.lines]:
             node += nodes.container("", *self.parsed(text), kind=key)
         return node

@@ -95,12 +95,13 @@ class slide_notes(nodes.Element):
 
 @dataclass(frozen=True)
 class Deck:
-    """A chapter that has slides: its document, its name, how many they are, and their time."""
+    """A chapter with slides: its document, name, how many, their time, how many are spare."""
 
     document: str
     name: str
     slides: int
     minutes: float
+    spare: int
 
 
 class DeckBuilder(RevealjsHTMLBuilder):
@@ -134,7 +135,7 @@ def decks_of(env: BuildEnvironment) -> Iterator[Deck]:
     """The chapters with slides, in the order of the contents."""
     for document in chapters(Path(env.srcdir)):
         if said := env.metadata.get(document, {}).get("slides"):
-            yield Deck(document, name_of(env, document), said["slides"], said["minutes"])
+            yield Deck(document, name_of(env, document), **said)
 
 
 def make_deck(app: Sphinx, doctree: nodes.document, page: str) -> None:
@@ -155,6 +156,7 @@ def make_deck(app: Sphinx, doctree: nodes.document, page: str) -> None:
             parts["notes" if line["kind"] in SPOKEN else line["kind"]].append(line)
         if parts["title"]:
             slides.append(begin(parts, mark["minutes"]))
+            slides[-1]["spare"] = mark["spare"]
         show(slides[-1], mark)
     for made in slides:
         complain(made, page)
@@ -468,9 +470,11 @@ def in_minutes(minutes: float) -> str:
 
 
 def visit_slide(self: HTML5Translator, node: slide) -> None:
-    """A slide, with the seconds of which the speaker's view keeps count."""
-    timing: dict[str, Any] = {"data-timing": f"{60 * node['minutes']:.0f}"}
-    self.body.append(self.starttag(node, "section", **timing))
+    """A slide: the seconds of which the speaker's view keeps count, and whether it is spare."""
+    data: dict[str, Any] = {"data-timing": f"{60 * node['minutes']:.0f}"}
+    if node.get("spare"):
+        data["data-spare"] = "yes"
+    self.body.append(self.starttag(node, "section", **data))
 
 
 def depart_slide(self: HTML5Translator, node: slide) -> None:

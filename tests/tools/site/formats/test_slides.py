@@ -73,6 +73,7 @@ print(6 * 7)
 % slide: A table
 % show: next later
 % minutes: 1
+% spare: yes
 % say: Fill it in.
 
 | what | then | now |
@@ -218,6 +219,7 @@ def test_other_comments_are_no_marks(text: str) -> None:
         ("slide: A\nminutes: 2\nsay:", "says nothing"),
         ("slide: A\nminutes: 2\nsay: B\nshow: all", "none of next, code, output, nothing"),
         ("slide: A\nminutes: 2\nsay: B\nshow: nothing later", "must be something"),
+        ("slide: A\nminutes: 2\nspare: no\nsay: B", "is not `% spare: yes`"),
         ("slide: A\nminutes: 2\nsay: B\nslide: C", "leave a blank line between slides"),
         ("show: next\nsay: B", "stand in the mark that begins a slide"),
     ],
@@ -314,6 +316,7 @@ def test_the_index_leads_to_the_decks_and_names_the_chapters_without(small: Path
     slides = small / "_build/slides"
     index = (slides / "index.html").read_text()
     assert '<a href="book/chapter.html">1. A chapter</a></td>\n<td>8</td>' in index
+    assert '<td><a href="book/chapter.html?core">7 slides</a></td>' in index
     assert "2. Another chapter</td>" in index and "no slides yet" in index
     assert [path.name for path in (slides / "book").iterdir()] == ["chapter.html"]
 
@@ -702,6 +705,19 @@ def test_what_a_shortened_lecture_leaves_out_gives_the_speaker_no_time(opened: O
     expect(popup.value.locator(".pacing-title")).to_have_text("Until this slide should end")
     page.evaluate("Reveal.slide(2)")  # after a minute, one and a half, and one
     expect(pace).to_have_text(re.compile(r"^00:03:\d\d$"), use_inner_text=True)
+    assert opened.complaints == []
+
+
+@pytest.mark.slow
+def test_the_core_of_a_deck_is_what_is_not_spare(opened: OpenDeck) -> None:
+    page = opened.page
+    address = page.url.partition("#")[0]
+    for asked, count, minutes in [("?core", 7, 10.5), ("?core&without=2", 6, 9.5)]:
+        page.goto(f"{address}{asked}")
+        told = page.locator(".opening .notes")
+        expect(told.locator("> p")).to_have_text(f"{count} slides, {minutes} minutes:")
+        expect(told.locator("li").filter(has_text="A table")).to_have_count(0)
+        expect(page.locator(".slides h2").filter(has_text="A table")).to_have_count(0)
     assert opened.complaints == []
 
 

@@ -210,6 +210,8 @@ MOVES = [
     Move("MemoryExplorer(63_000_000, 480_000.0)", "slider", "memory of the device", "End",
          "memory", 32),
     Move("MergeExplorer()", "slider", "merges done", "End", "step", 15),
+    Move("ParserAtWork(shipped_model('toy_parser'))", "slider", "tokens written", "Home",
+         "step", 0),
     Move("PositionExplorer()", "radio", "curves", "ArrowLeft", "view", "rotation"),
     Move("RotaryExplorer()", "slider", "distance", "End", "distance", 20),
     Move("ScheduleExplorer()", "slider", "warm-up steps", "Home", "warmup", 100),

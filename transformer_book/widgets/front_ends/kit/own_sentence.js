@@ -88,7 +88,7 @@ const KNOWN = {
   },
   toy_parser: {
     label: "Your own sentence, in toy English",
-    examples: [],
+    examples: ["we saw the dog which sleeps .", "the dog which sleeps saw us ."],
     read: (text) => text.replace(/[^.?]$/, "$& .").replace(/\s*([.,?])/g, " $1")
       .replace(/^\p{Lu}\p{Ll}+/u, (word) => word.toLowerCase()),
     only: " It reads toy English only.",

@@ -106,9 +106,10 @@ function render({ model, el }) {
     edges = widths.reduce((all, width) => [...all, all[all.length - 1] + width], [0]);
     const named = wrong.map(({ label, start, end }) => `${label} \u201c${words.slice(start, end).join(" ")}\u201d`);
     const left = words.slice(over.length).join(" ");
+    const tooMany = tokens.filter((token) => token === "XX").length - words.length;
     const lines = [
       wellFormed ? "" : `The row is no tree over these words: above, it is mended.${
-        left ? ` \u201c${left}\u201d got no XX.` : ""}`,
+        left ? ` \u201c${left}\u201d got no XX.` : tooMany > 0 ? ` It has ${tooMany} XX too many.` : ""}`,
       brackets ? `${right} of ${said} proposed are right (P), ${right} of ${wanted} true are found (R): F1 = ${fixed(f1, 1)}.`
         : "Nobody has drawn the true tree of this sentence: judge for yourself.",
       named.length ? `\u2717 Not in the true tree: ${named.join(", ")}.` : ""];

@@ -1,15 +1,15 @@
 """A trained parser at work: the brackets that it writes, and the tree that grows of them."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import traitlets
 
 from transformer.evaluation import MARKS, Bracketing, bracketing
 from transformer.text.trees import read_tree, spans
-from transformer.translation import Translator
 
 from transformer_book.widgets.base import Widget, handed_over
+from transformer_book.widgets.beam_explorer import Translates
 from transformer_book.widgets.output_steps import source_of
 
 if TYPE_CHECKING:
@@ -29,6 +29,14 @@ SENTENCES = {  # with a relative clause about an object, and with one about a su
         "(VP XX (NP XX )NP )VP XX )S"
     ),
 }
+
+
+@runtime_checkable
+class Parses(Translates, Protocol):
+    """A model that writes trees, such as a `Translator` that was trained to."""
+
+    def translate(self, sentences: Sequence[str], /) -> list[str]:
+        """Each sentence's tree as brackets, with spaces between them."""
 
 
 class ParserAtWork(Widget):
@@ -64,7 +72,7 @@ class ParserAtWork(Widget):
     live = traitlets.Dict().tag(sync=True)
 
     def __init__(
-        self, parser: Translator, sentences: Mapping[str, str] = SENTENCES, **settings: Any
+        self, parser: Parses, sentences: Mapping[str, str] = SENTENCES, **settings: Any
     ) -> None:
         if not sentences:
             raise ValueError("there are no sentences; give at least one with its true tree")

@@ -2,7 +2,7 @@
 // A trained parser at work: the row of brackets that it writes, and the tree that grows of it.
 
 import { pick, slider } from "../kit/controls.js";
-import { html, oncePerFrame, scrolling, svg } from "../kit/elements.js";
+import { html, oncePerFrame, paleWhereCut, scrolling, svg } from "../kit/elements.js";
 import { assign, watch } from "../kit/model.js";
 import { keepsStill } from "../kit/motion.js";
 import { fixed } from "../kit/numbers.js";
@@ -10,8 +10,8 @@ import { ownSentence } from "../kit/own_sentence.js";
 import { read, scored } from "./reading.js";
 
 const [ROW, BOX] = [36, 27]; // from one level to the next; how high a box is
-const [LETTER, SPACE, GAP] = [8, 10, 2]; // widths: of a word by its letters, and between two boxes
-const CAPITAL = 11; // of a label, by its letters and a cross
+const [LETTER, SPACE, GAP] = [9, 10, 2]; // widths: of a word by its letters, and between two boxes
+const CAPITAL = 12; // of a label, by its letters and a cross
 const LEAST = 0.8; // of the size in which it is drawn: where that is too wide, it is scrolled
 const PACE = 90; // milliseconds a token
 
@@ -158,7 +158,7 @@ function render({ model, el }) {
     watch(model, ["contents", "example", "step", "message"], redraw)];
   el.append(html("div", { class: "tfw tfw-parse" },
     html("p", { class: "tfw-question" }, model.get("question")), choice, ...(own ? [own.element] : []), problem,
-    html("div", { class: "tfw-controls" }, steps.element), scrolling("The tree", picture), row, verdict));
+    html("div", { class: "tfw-controls" }, steps.element), paleWhereCut(scrolling("The tree", picture)), row, verdict));
   take();
   draw();
   return () => {

@@ -210,6 +210,8 @@ MOVES = [
     Move("MemoryExplorer(63_000_000, 480_000.0)", "slider", "memory of the device", "End",
          "memory", 32),
     Move("MergeExplorer()", "slider", "merges done", "End", "step", 15),
+    Move("ParserAtWork(shipped_model('toy_parser'))", "slider", "tokens written", "Home",
+         "step", 0),
     Move("PositionExplorer()", "radio", "curves", "ArrowLeft", "view", "rotation"),
     Move("RotaryExplorer()", "slider", "distance", "End", "distance", 20),
     Move("ScheduleExplorer()", "slider", "warm-up steps", "Home", "warmup", 100),
@@ -330,4 +332,33 @@ class TestDecoder:
         run(cell(2))
         answer = cell(2).locator(".jp-OutputArea-output")
         expect(answer).to_have_text("2 ['decoder.0.cross.1']", timeout=PATIENCE)
+        assert complaints == []
+
+
+class TestParser:
+    """A kernel parses what its reader types."""
+
+    @pytest.fixture
+    def cells(self) -> list[str]:
+        made = "work = ParserAtWork(shipped_model('toy_parser'))\nwork"
+        return [
+            IMPORTS,
+            made,
+            'print(*work.shown["words"], work.step == len(work.shown["tokens"]))',
+        ]
+
+    def test_a_sentence_of_ones_own_gets_its_tree(self, page, cell, complaints):
+        expect(cell(0)).to_be_visible(timeout=PATIENCE)
+        run_first(cell(0))
+        run(cell(1))
+        widget = cell(1).locator(".tfw").first
+        field = widget.get_by_label("Your own sentence")
+        expect(field).to_be_visible(timeout=PATIENCE)
+        field.fill("they saw us .")
+        field.press("Enter")
+        expect(widget.get_by_text("Nobody has drawn the true tree")).to_be_visible(timeout=PATIENCE)
+        expect(widget.locator("rect")).to_have_count(4)
+        run(cell(2))
+        answer = cell(2).locator(".jp-OutputArea-output")
+        expect(answer).to_have_text("they saw us . True", timeout=PATIENCE)
         assert complaints == []

@@ -96,6 +96,19 @@ def test_a_model_of_the_toy_grammar_is_judged_by_sentences_that_are_right_as_a_w
     assert "| valid | 0.0% | 0.0% |" in text
 
 
+def test_a_parser_is_judged_by_its_brackets(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.setattr(publish_model, "parsing_splits", lambda: SPLITS)
+    change(run, task="parsing")
+    out = tmp_path / "models" / "parser"
+    assert publish(run, out) == 0
+    assert "valid beam 4: F1 0.0" in capsys.readouterr().out
+    assert "malformed" in json.loads((out / "scores.json").read_text())["valid"]
+    text = (out / "README.md").read_text()
+    assert "words and brackets for both sides" in text and "| valid | 0.0 | 0.0 |" in text
+
+
 def test_a_model_of_both_directions_knows_them_and_where_its_doubt_begins(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

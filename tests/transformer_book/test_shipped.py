@@ -9,14 +9,15 @@ import torch
 from measurements.publish_model import card
 from transformer.data.everyday import everyday_corpus
 from transformer.data.toy_german import toy_german
-from transformer.tasks import toy_german_splits
+from transformer.evaluation import bracketing
+from transformer.tasks import parsing_splits, toy_german_splits
 from transformer.weights import load_tensors, model_tensors
 
 from transformer_book.page.model_scripts import shipped_pack, unpack
 from transformer_book.shipped import shipped_folder, shipped_model
 
 TEST = "test.de-en"
-SIZES = {"everyday": 8 * 10**6, "toy_german": 2**20}  # bytes, at most
+SIZES = {"everyday": 8 * 10**6, "toy_german": 2**20, "toy_parser": 300_000}  # bytes, at most
 
 
 @pytest.mark.parametrize(("name", "size"), SIZES.items())
@@ -49,6 +50,7 @@ def test_it_computes_in_float32_and_translates() -> None:
     ("name", "test", "score", "licence"),
     [
         ("toy_german", "test_combinations", "exact", "MIT licence"),
+        ("toy_parser", "test", "f1", "MIT licence"),
         ("everyday", "test.en-de", "bleu", "CC BY 2.0 FR"),
     ],
 )
@@ -60,7 +62,7 @@ def test_the_cards_say_where_they_come_from(name: str, test: str, score: str, li
         assert known in text
     assert not facts["commit"].endswith("dirty")
     greedy, beam = (scores[f"{test}{search}"][score] for search in ("", " beam 4"))
-    shown = "| {} | {:.1f} | {:.1f} |" if score == "bleu" else "| {} | {:.1%} | {:.1%} |"
+    shown = "| {} | {:.1%} | {:.1%} |" if score == "exact" else "| {} | {:.1f} | {:.1f} |"
     assert shown.format(test, greedy, beam) in text
     size = (folder / "model.safetensors").stat().st_size
     assert text == card(facts, scores, shipped_model(name).model.n_parameters(), size)
@@ -79,6 +81,18 @@ def test_the_toy_model_has_learned_its_task() -> None:
     assert scores.exact >= 0.99
     assert scores.exact == pytest.approx(said["exact"], abs=0.002)  # another CPU rounds otherwise
     assert said["n_sentences"] == len(splits[name]) == 1000
+
+
+@pytest.mark.slow
+def test_the_toy_parser_has_learned_its_task_and_not_what_it_never_saw() -> None:
+    splits = parsing_splits()
+    said = json.loads((shipped_folder("toy_parser") / "scores.json").read_text())
+    parser, scores = shipped_model("toy_parser"), {}
+    for name, text in splits.items():
+        scores[name] = bracketing(text.source, parser.translate(text.source), text.target)
+        assert scores[name].f1 == pytest.approx(said[name]["f1"], abs=0.5)  # another CPU rounds
+        assert said[name]["n_sentences"] == len(text) == 500
+    assert scores["test"].f1 >= 99 and scores["test_constructions"].exact == 0
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ from transformer_book.widgets.static_page import (
     write_host,
 )
 
-MODELS = ("everyday", "toy_german")  # that widgets may load
+MODELS = ("everyday", "toy_german", "toy_parser")  # that widgets may load
 PAGE = """<!doctype html>
 <html lang="en" data-theme="{theme}" style="color-scheme: {theme}">
 <head><meta charset="utf-8">

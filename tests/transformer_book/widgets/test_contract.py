@@ -34,6 +34,7 @@ GIVEN: dict[str, Callable[[], Any]] = {
     "BrokenTranslator": bench,
     "DecoderAtWork": lambda: decoder([TOY, OTHER]),
     "MemoryExplorer": lambda: widgets.MemoryExplorer(63_000_000, 480_000.0),
+    "ParserAtWork": lambda: widgets.ParserAtWork(translator("toy_parser")),
     "SelfCheck": lambda: predict("How much?", 0.62, low=0, high=1, why="So it is."),
     "SoftmaxTemperature": lambda: widgets.SoftmaxTemperature(scores=[("a", 2.0), ("b", 0.0)]),
 }

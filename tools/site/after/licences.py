@@ -34,7 +34,7 @@ OURS = (
         "fonts/LICENSE-*.txt",
         f"{FOLDER}/*",
     ),
-    "models/toy_german/*",
+    "models/toy_*/*",
     *("deck.css", "deck.js"),
 )
 

@@ -26,7 +26,8 @@ SHARED = (
 )
 LOADED = re.compile(r'<script\b[^>]*\bsrc="([^":?]+)')
 NOT_KEPT = ("_static/", "lecturers/")
-LATER = ("_static/models/**/*.js", "search/*/**/*.js")  # when a reader asks for them
+# When a reader asks for them.
+LATER = ("_static/models/**/*.js", "_static/widgets/live.js", "search/*/**/*.js")
 
 
 def core_files(site: Site) -> Iterator[Path]:
@@ -51,8 +52,9 @@ def hashes(site: Site, paths: Iterator[Path]) -> dict[str, str]:
 
 def edition(site: Site) -> dict[str, Any]:
     """What the site consists of, and its version."""
-    later = (path for pattern in LATER for path in site.out.glob(pattern))
-    files = {"core": hashes(site, core_files(site)), "later": hashes(site, later)}
+    later = hashes(site, (path for pattern in LATER for path in site.out.glob(pattern)))
+    core = hashes(site, core_files(site))
+    files = {"core": {name: core[name] for name in core if name not in later}, "later": later}
     version = hashlib.sha256(json.dumps(files).encode()).hexdigest()[:16]
     return {"version": version, **files}
 

@@ -21,6 +21,7 @@ PICTURES = [f"_images/{letter * 64}.png" for letter in "abc"]
 PICTURES += [f"_images/{'b' * 64}-0123abcd.png"]  # that of the second for dark pages
 PNG = (ROOT / "book/_static/readme.png").read_bytes()
 MODEL = "_static/models/small/0.js"
+COMPUTES = "_static/widgets/live.js"  # with a model, and is nothing without one
 PAGE = """<!DOCTYPE html>
 <html lang="en" data-content_root="{up}"><head><meta charset="utf-8"><title>{name}</title>
 <link rel="icon" href="data:,">{next}
@@ -50,6 +51,7 @@ def write_edition(folder: Path, name: str) -> Path:
     """A small site, all of whose files say of which edition they are."""
     (folder / "book").mkdir(parents=True, exist_ok=True)
     (folder / "_static/models/small").mkdir(parents=True, exist_ok=True)
+    (folder / "_static/widgets").mkdir(exist_ok=True)
     (folder / "_images").mkdir(exist_ok=True)
     pages = {"index": PICTURES[0], "book/two": PICTURES[1], "book/three": PICTURES[2]}
     for page, picture in pages.items():
@@ -65,6 +67,7 @@ def write_edition(folder: Path, name: str) -> Path:
         (folder / picture).write_bytes(PNG)
     (folder / "404.html").write_text(NOT_FOUND)
     (folder / MODEL).write_text("var model = 1;")
+    (folder / COMPUTES).write_text("var live = 1;")
     says = f"document.querySelector('p').textContent = 'script of the {name} edition';"
     (folder / "_static/shown.js").write_text(says)
     (folder / "_static/offline.js").write_text((ROOT / "book/_static/offline.js").read_text())
@@ -229,7 +232,7 @@ def test_an_edition_is_known_by_what_it_consists_of(tmp_path: Path) -> None:
         *("404.html", "index.html", "book/two.html", "book/three.html"),
         *("_static/offline.js", "_static/shown.js"),
     }
-    assert set(one["later"]) == {MODEL}
+    assert set(one["later"]) == {MODEL, COMPUTES}
     assert one["version"] != two["version"]
     assert one["core"]["404.html"] == two["core"]["404.html"]
     assert re.fullmatch(r"sha256-[\w+/]{43}=", one["core"]["index.html"])

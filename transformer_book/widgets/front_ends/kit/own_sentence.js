@@ -86,6 +86,13 @@ const KNOWN = {
       .replace(/^\p{Lu}\p{Ll}{1,2}(?= )/u, (word) => word.toLowerCase()),
     only: " It reads toy German only.",
   },
+  toy_parser: {
+    label: "Your own sentence, in toy English",
+    examples: ["we saw the dog which sleeps .", "the dog which sleeps saw us ."],
+    read: (text) => text.replace(/[^.?]$/, "$& .").replace(/\s*([.,?])/g, " $1")
+      .replace(/^\p{Lu}\p{Ll}+/u, (word) => word.toLowerCase()),
+    only: " It reads toy English only.",
+  },
 };
 
 export const EMPTY = "Nothing is written here yet.";

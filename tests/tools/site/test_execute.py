@@ -153,19 +153,18 @@ def test_before_its_kernel_begins_a_chapter_has_used_nothing(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("words", "tags", "allowed", "fails"),
+    ("words", "tags", "fails"),
     [
-        (25, ["check"], 0, False),
-        (26, ["check"], 0, True),
-        (26, ["check", "hide-input"], 1, False),
-        (26, ["check", "hide-cell"], 0, False),
-        (26, [], 0, False),
+        (25, ["check"], False),
+        (26, ["check"], True),
+        (26, ["check", "hide-input"], True),
+        (26, ["check", "hide-cell"], False),
+        (26, [], False),
     ],
 )
 def test_check_that_prints_more_than_25_words_is_named(
-    tmp_path: Path, monkeypatch, words: int, tags: list[str], allowed: int, fails: bool
+    tmp_path: Path, words: int, tags: list[str], fails: bool
 ) -> None:
-    monkeypatch.setattr("tools.site.execute.LONGER", {"talks": allowed})
     cells = [
         new_code_cell(
             source,
@@ -175,8 +174,8 @@ def test_check_that_prints_more_than_25_words_is_named(
         for source, text in [("tell()", "All\nis well. "), ("tell(more)", "so " * words)]
     ]
     failure = Chapter("talks", new_notebook(cells=cells), tmp_path, Limits()).failure(None)
-    said = "The chapter talks prints more than 25 words in 1 of its checks (0 may), 26 in this cell"
-    assert failure == (f"{said}:\n    tell(more)" if fails else "")
+    said = "The chapter talks has a check that prints 26 words, 25 at most:"
+    assert failure == (f"{said}\n    tell(more)" if fails else "")
 
 
 class Interrupting(ThreadPoolExecutor):

@@ -175,10 +175,10 @@ class Chapter(NotebookClient):
                     return "\n".join([*lines, "in this cell:", *_indented(cell.source)])
         for cell in self.nb.cells:
             if (n := _printed_by_check(cell)) > WORDS:
-                told = (
+                fault = (
                     f"The chapter {self.name} has a check that prints {n} words, {WORDS} at most:"
                 )
-                return "\n".join([told, *_indented(cell.source)])
+                return "\n".join([fault, *_indented(cell.source)])
         return ""
 
     def process_message(

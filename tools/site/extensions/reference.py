@@ -190,8 +190,7 @@ def described(node: Any, name: str, owner: str = "") -> Iterator[str]:
 def described_module(root: Path, module: str) -> list[str]:
     """All lines of a module: what it is for, and what is public in it."""
     tree = ast.parse(path_of(root, module).read_text(encoding="utf-8"))
-    said = restructured(ast.get_docstring(tree) or "", "module")
-    lines = [f".. py:module:: {module}", f"   {UNINDEXED}", "", *said]
+    lines = [f".. py:module:: {module}", "", *restructured(ast.get_docstring(tree) or "", "module")]
     definitions: list[Any] = [node for node in tree.body if is_public(node)]
     for node in definitions:
         lines += ["", *described(node, f"{module}.{node.name}")]

@@ -27,8 +27,7 @@ from transformer_book.figures import (
     score_histogram, score_intervals, scores_by_compute, scores_by_verdict, self_attention_lines,
     simulated_experiments, smoothed_losses, source_to_decoder, symbol_rows, target_distributions,
     temperature_bars, temperature_curves, time_over_length, time_ratios, training_curves,
-    validation_curves, vocabulary_intervals, vocabulary_trade, ways_to_cut, word_chances,
-    word_map,
+    validation_curves, vocabulary_intervals, vocabulary_trade, ways_to_cut, word_chances, word_map,
 )  # fmt: skip
 
 # isort: on

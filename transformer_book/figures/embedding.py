@@ -87,6 +87,65 @@ def nearest_bars(nearest: Mapping[str, Mapping[str, float]]) -> Figure:
     return figure
 
 
+def word_map(words: Mapping[str, Sequence[str]], places: Mapping[str, Sequence[float]]) -> Figure:
+    """Words as points on a plane, each group in a colour and a marker of its own.
+
+    Labels of the last of several groups are to the left of their points.
+
+    Args:
+        words: group -> its words.
+        places: word -> its two coordinates.
+    """
+    figure, ax = plt.subplots(figsize=(6.4, 8.6))
+    order = sorted((w for group in words.values() for w in group), key=lambda w: places[w][1])
+    points = np.array([places[w] for w in order], dtype=float)
+    low, high = points.min(0), points.max(0)
+    ax.set_xlim(low[0] - 0.15 * (high[0] - low[0]), high[0] + 0.2 * (high[0] - low[0]))
+    ax.set_ylim(low[1] - 0.04 * (high[1] - low[1]), high[1] + 0.04 * (high[1] - low[1]))
+    left = set(list(words.values())[-1]) if len(words) > 1 else set()
+    sides = np.array([-1.0 if w in left else 1.0 for w in order])
+    heights = _apart(order, points, sides, high - low)
+    colour = {w: PALETTE[j] for j, group in enumerate(words.values()) for w in group}
+    for (name, group), marker in zip(words.items(), MARKERS, strict=False):
+        x, y = np.array([places[w] for w in group], dtype=float).T
+        ax.plot(x, y, marker, color=colour[group[0]], markersize=6, label=name)
+    for word, (x, y), side, height in zip(order, points, sides, heights, strict=True):
+        ax.annotate(
+            literal([word])[0], (x, y), (x + side * 0.025 * (high[0] - low[0]), height),
+            color=colour[word], fontsize=15, va="center", family=families(),
+            ha="left" if side > 0 else "right",
+            arrowprops={"arrowstyle": "-", "color": colour[word], "linewidth": 0.8, "shrinkA": 0,
+                        "shrinkB": 0},
+        )  # fmt: skip
+    ax.set_xticks([])
+    ax.set_yticks([])
+    figure.legend(loc="outside upper center", ncols=len(words), fontsize=15)
+    return figure
+
+
+def _apart(
+    words: Sequence[str], points: np.ndarray, sides: np.ndarray, spans: np.ndarray
+) -> np.ndarray:
+    """Heights at which the labels of words hide none of each other; points from low to high."""
+    wide = np.array([0.036 * len(w) + 0.05 for w in words]) * spans[0]
+    starts, ends = points[:, 0] - wide * (sides < 0), points[:, 0] + wide * (sides > 0)
+    heights = points[:, 1].copy()
+    for _ in range(400):
+        moved = False
+        for i in range(len(words)):
+            for j in range(i):
+                beside = ends[j] < starts[i] or ends[i] < starts[j]
+                missing = 0.032 * spans[1] - abs(heights[i] - heights[j])
+                if not beside and missing > 1e-6:
+                    up = 1.0 if heights[i] >= heights[j] else -1.0
+                    heights[i] += up * missing / 2
+                    heights[j] -= up * missing / 2
+                    moved = True
+        if not moved:
+            break
+    return heights
+
+
 def lengths_over_width(
     widths: Sequence[int], lengths: Mapping[str, ArrayLike], *, ax: Axes | None = None
 ) -> Axes:

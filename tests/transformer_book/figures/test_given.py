@@ -27,7 +27,7 @@ from transformer_book.figures import (
     score_histogram, score_intervals, scores_by_compute, scores_by_verdict, self_attention_lines,
     simulated_experiments, smoothed_losses, source_to_decoder, symbol_rows, target_distributions,
     temperature_bars, temperature_curves, time_over_length, time_ratios, training_curves,
-    validation_curves, vocabulary_intervals, vocabulary_trade, ways_to_cut, word_chances,
+    validation_curves, vocabulary_intervals, vocabulary_trade, ways_to_cut, word_chances, word_map,
 )  # fmt: skip
 
 # isort: on
@@ -134,6 +134,9 @@ DRAWN: list[tuple[Callable[[], Any], Any]] = [
       "texts": ["0.700", "0.200", "0.050"]}),
     (lambda: nearest_bars({"dog": {"dogs": 0.6, "Hund": 0.5}, "red": {"rot": 0.4, "blue": 0.3}}),
      [{"widths": [0.6, 0.5], "title": "dog", "downwards": True}, {"rows": ["rot", "blue"]}]),
+    (lambda: word_map({"German": ["Hund"], "English": ["dog"]},
+                      {"Hund": (0.2, 0.1), "dog": (-0.1, 0.3)}),
+     {"x": [[0.2], [-0.1]], "y": [[0.1], [0.3]], "texts": ["Hund", "dog"]}),
     (lambda: lengths_over_width([16, 64], {"position": [2.8, 5.7], "embedding": [2.0, 4.0]}),
      {"x": [[16, 64]] * 2, "y": [[2.8, 5.7], [2.0, 4.0]]}),
     (lambda: temperature_bars(["a", "b", "c"], LOGITS, [0.5, 2.0]),

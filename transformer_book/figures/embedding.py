@@ -87,27 +87,29 @@ def nearest_bars(nearest: Mapping[str, Mapping[str, float]]) -> Figure:
     return figure
 
 
-def word_map(words: Mapping[str, Sequence[str]], places: Mapping[str, Sequence[float]]) -> Figure:
+def word_map(
+    words: Mapping[str, Sequence[str]], positions: Mapping[str, Sequence[float]]
+) -> Figure:
     """Words as points on a plane, each group in a colour and a marker of its own.
 
     Labels of the last of several groups are to the left of their points.
 
     Args:
         words: group -> its words.
-        places: word -> its two coordinates.
+        positions: word -> its two coordinates.
     """
     figure, ax = plt.subplots(figsize=(6.4, 8.6))
-    order = sorted((w for group in words.values() for w in group), key=lambda w: places[w][1])
-    points = np.array([places[w] for w in order], dtype=float)
+    order = sorted((w for group in words.values() for w in group), key=lambda w: positions[w][1])
+    points = np.array([positions[w] for w in order], dtype=float)
     low, high = points.min(0), points.max(0)
     ax.set_xlim(low[0] - 0.15 * (high[0] - low[0]), high[0] + 0.2 * (high[0] - low[0]))
     ax.set_ylim(low[1] - 0.04 * (high[1] - low[1]), high[1] + 0.04 * (high[1] - low[1]))
     left = set(list(words.values())[-1]) if len(words) > 1 else set()
     sides = np.array([-1.0 if w in left else 1.0 for w in order])
-    heights = _apart(order, points, sides, high - low)
+    heights = _label_heights(order, points, sides, high - low)
     colour = {w: PALETTE[j] for j, group in enumerate(words.values()) for w in group}
     for (name, group), marker in zip(words.items(), MARKERS, strict=False):
-        x, y = np.array([places[w] for w in group], dtype=float).T
+        x, y = np.array([positions[w] for w in group], dtype=float).T
         ax.plot(x, y, marker, color=colour[group[0]], markersize=6, label=name)
     for word, (x, y), side, height in zip(order, points, sides, heights, strict=True):
         ax.annotate(
@@ -123,20 +125,20 @@ def word_map(words: Mapping[str, Sequence[str]], places: Mapping[str, Sequence[f
     return figure
 
 
-def _apart(
+def _label_heights(
     words: Sequence[str], points: np.ndarray, sides: np.ndarray, spans: np.ndarray
 ) -> np.ndarray:
     """Heights at which the labels of words hide none of each other; points from low to high."""
-    wide = np.array([0.036 * len(w) + 0.05 for w in words]) * spans[0]
-    starts, ends = points[:, 0] - wide * (sides < 0), points[:, 0] + wide * (sides > 0)
+    widths = np.array([0.036 * len(w) + 0.05 for w in words]) * spans[0]
+    starts, ends = points[:, 0] - widths * (sides < 0), points[:, 0] + widths * (sides > 0)
     heights = points[:, 1].copy()
     for _ in range(400):
         moved = False
         for i in range(len(words)):
             for j in range(i):
-                beside = ends[j] < starts[i] or ends[i] < starts[j]
+                separate = ends[j] < starts[i] or ends[i] < starts[j]
                 missing = 0.032 * spans[1] - abs(heights[i] - heights[j])
-                if not beside and missing > 1e-6:
+                if not separate and missing > 1e-6:
                     up = 1.0 if heights[i] >= heights[j] else -1.0
                     heights[i] += up * missing / 2
                     heights[j] -= up * missing / 2

@@ -14,7 +14,7 @@ from tests.transformer_book.widgets.drawing import CROSSED, ON_A_SHAPE
 ROOT = Path(__file__).resolve().parents[2]
 SLIDES = ROOT / "_build" / "slides"
 ROW = re.compile(
-    r'<td><a href="([^"]+)">.*?</a></td>\s*<td>(\d+)</td><td data-minutes="([\d.]+)">', re.DOTALL
+    r'<td><a href="([^"?]+)">.*?</a></td>\s*<td>(\d+)</td><td data-minutes="([\d.]+)">', re.DOTALL
 )
 LEAST, LEAST_OF_CODE, LEAST_OF_WIDGET = 28, 17, 13  # pixels of 720
 LEAST_OF_PLAYGROUND = 16  # with its heads, its curve and what it writes

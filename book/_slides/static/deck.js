@@ -394,7 +394,8 @@
   const PICTURE = "svg, canvas, table, .tfw-heatmap";
   const HANDLE = ".tfw-control, .tfw-steps, .tfw-button";
   // Of a model that learns: what is pressed, and what its verdict asks to change
-  const KEPT = ".tfw-play-train, .tfw-play-train ~ .tfw-tick + .tfw-control";
+  const GUESS = ".tfw-play > .tfw-pick"; // asked before it can be pressed: shown until then, and no longer
+  const KEPT = `.tfw-play-train, .tfw-play-train ~ .tfw-tick + .tfw-control, ${GUESS}`;
 
   const [ESCAPE, M] = [27, 77]; // as reveal counts keys
 
@@ -469,15 +470,14 @@
     if (!next) return true;
     const picture = parts[next - 1];
     const small = area(picture);
-    const handles = [...widget.querySelectorAll(HANDLE)]
-      .filter((handle) => handle.checkVisibility() && !handle.closest("details"));
+    const asks = widget.querySelector(".tfw-play-train[aria-disabled=true]");
+    const handles = [...widget.querySelectorAll(HANDLE)].filter((handle) =>
+      handle.checkVisibility() && !handle.closest("details") && (asks || !handle.matches(GUESS)));
     for (const box of widget.querySelectorAll(".tfw-scroll")) {
       box.toggleAttribute("data-wide", box.scrollWidth > box.clientWidth);
     }
-    // What asks for a guess before it can be pressed is shown until then, and no longer.
-    const asks = widget.querySelector(".tfw-play-train[aria-disabled=true]");
-    const kept = handles.filter((one) => one.matches(KEPT) || asks && one.matches(".tfw-pick"));
-    const last = [...new Set([...kept, ...used.filter((one) => handles.includes(one) && !one.matches(".tfw-pick"))])]
+    const kept = handles.filter((one) => one.matches(KEPT));
+    const last = [...new Set([...kept, ...used.filter((one) => handles.includes(one))])]
       .slice(0, Math.max(2, kept.length));
     if (!last.length) last.push(...handles.filter((one) => one.querySelector("input[type=range]")).slice(0, 1));
     if (!last.length && !picture.querySelector(HANDLE)) last.push(...handles.slice(0, 1));

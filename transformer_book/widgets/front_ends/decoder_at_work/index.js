@@ -196,9 +196,7 @@ function render({ model, el }) {
     const waiting = offer && isWaiting(offer);
     offer?.remove();
     open();
-    if (!waiting) return;
-    panes[0].input.focus({ preventScroll: true });
-    panes[0].input.scrollIntoView({ block: "nearest" }); // the offer stood at the other end
+    if (waiting) panes[0].input.focus(); // which scrolls to it: the offer stood at the other end
   }) : null;
   if (answers) open();
 

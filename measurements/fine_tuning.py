@@ -1,7 +1,7 @@
 """The shipped everyday model, trained on with talks, with captions, and with all three kinds.
 
-Each of the four is scored on the test set of each kind. Talks and captions forbid commercial use,
-so these models are measured and thrown away.
+Each of the four is scored on the test set of each kind, with how far it is ahead of the first one
+there. Talks and captions forbid commercial use, so these models are measured and thrown away.
 """
 
 import random
@@ -11,7 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from sacrebleu.metrics.bleu import BLEU
 
 from measurements.everyday_model import some
 from measurements.parts import Parts
@@ -19,6 +21,7 @@ from transformer.data.corpora import iwslt_corpus
 from transformer.data.everyday import asking_for, everyday_corpus
 from transformer.data.multi30k import load_multi30k
 from transformer.data.parallel import ParallelText
+from transformer.evaluation import bleu_counts, score
 from transformer.runs import train_task
 from transformer.tasks.start import Start
 from transformer.tasks.task import Recipe, build_task
@@ -31,8 +34,9 @@ JUDGED = 1000  # pairs of a test set, at most
 RECIPE = Recipe(
     model={"dropout": 0.2},
     training={"steps": 600, "max_tokens": 1024, "warmup": 50, "factor": 0.1, "cooldown": 0.8}
-    | {"precision": "bf16", "log_every": 50},
+    | {"log_every": 50},
 )
+DRAWS = 1000  # test sets
 
 
 def asked(text: ParallelText) -> ParallelText:
@@ -47,6 +51,18 @@ def together(texts: Mapping[str, ParallelText]) -> ParallelText:
     pairs = [pair for text in parts for pair in zip(text.source, text.target, strict=True)]
     random.Random(0).shuffle(pairs)
     return ParallelText.of_pairs(pairs)
+
+
+def ahead(ours: list[list[int]], theirs: list[list[int]]) -> list[float]:
+    """The middle 95 % of our BLEU less theirs on resampled test sets, from both `bleu_counts`."""
+    drawn = np.random.default_rng(0).integers(len(ours), size=(DRAWS, len(ours)))
+
+    def scores(counts: list[list[int]]) -> list[float]:
+        sums = np.array(counts)[drawn].sum(axis=1).tolist()
+        return [BLEU.compute_bleu(s[2:6], s[6:], s[0], s[1], "exp").score for s in sums]
+
+    ends = np.quantile(np.subtract(scores(ours), scores(theirs)), (0.025, 0.975))
+    return [round(float(end), 2) for end in ends]
 
 
 def run(
@@ -85,11 +101,13 @@ def run(
     part = Parts(parts, settings)
 
     def scored(translator: Translator) -> dict[str, Any]:
-        chosen = {name: some(text, sentences) for name, text in tests.items()}
-        return {
-            name: translator.evaluate(text.source, text.target).to_dict()
-            for name, text in chosen.items()
-        }
+        found: dict[str, Any] = {"scores": {}, "counts": {}}
+        for name, text in tests.items():
+            chosen = some(text, sentences)
+            outputs = translator.translate(chosen.source)
+            found["scores"][name] = score(outputs, chosen.target).to_dict()
+            found["counts"][name] = bleu_counts(outputs, chosen.target)
+        return found
 
     def tuned(text: ParallelText) -> dict[str, Any]:
         began = time.process_time()
@@ -100,13 +118,11 @@ def run(
             "pairs": len(text),
             "epochs": metrics[-1]["epoch"],
             "cpu_seconds": round(time.process_time() - began),
-            "scores": scored(translator),
+            **scored(translator),
         }
 
     models = {
-        "everyday": part(
-            "everyday", lambda: {"scores": scored(Translator(start.model, start.tokenizer))}
-        )
+        "everyday": part("everyday", lambda: scored(Translator(start.model, start.tokenizer)))
     }
     for name, text in (
         ("then talks", texts["talks"]),
@@ -114,6 +130,11 @@ def run(
         ("then all three", together(texts)),
     ):
         models[name] = part(name, partial(tuned, text))
+    counts = {name: model.pop("counts") for name, model in models.items()}
+    for name in models.keys() - {"everyday"}:
+        models[name]["ahead"] = {
+            kind: ahead(each, counts["everyday"][kind]) for kind, each in counts[name].items()
+        }
     return {
         "start": {"name": start.name, "test_sets": {"talks": test_set}},
         "settings": settings,

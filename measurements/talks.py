@@ -14,7 +14,7 @@ from transformer.data.cleaning import n_words
 from transformer.data.corpora import NEWEST_SET
 from transformer.data.iwslt import load_iwslt
 from transformer.data.parallel import DataError, ParallelText
-from transformer.evaluation import score
+from transformer.evaluation import paired_bootstrap, score
 from transformer.translation import Translator
 
 from transformer_book.shipped import shipped_model
@@ -39,7 +39,11 @@ def baselines(test: ParallelText, translator: Translator) -> dict[str, dict[str,
         "German, left as it is": list(test.source),
         "the model of everyday sentences": translator.translate(test.source),
     }
-    return {name: score(output, test.target).to_dict() for name, output in outputs.items()}
+    spread = paired_bootstrap(outputs, test.target)
+    return {
+        name: score(output, test.target).to_dict() | {"interval": spread[name]["bleu"].to_dict()}
+        for name, output in outputs.items()
+    }
 
 
 def run(data: Path) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def search_tree(
         way.add(best)
         best = parents[best]
     if ax is None:
-        size = (1.15 * max(counts) + 1.4, 0.55 * max(counts.values()) + 0.6)
+        size = (1.3 * max(counts) + 1.6, 0.62 * max(counts.values()) + 0.7)
         _, ax = plt.subplots(figsize=size)
     for node, parent in enumerate(parents):
         style, colour, sign = LOOKS[fates[node]]
@@ -78,11 +78,11 @@ def search_tree(
         ax.add_patch(frame)
         text = f"{literal([tokens[node]])[0]}{sign}"
         text += f"\n{totals[node]:.2f}".replace("-", "−") if node else ""
-        ax.text(step[node], -row[node], text, ha="center", va="center", fontsize=9.5, zorder=3)
+        ax.text(step[node], -row[node], text, ha="center", va="center", fontsize=10.7, zorder=3)
     ax.set_xlim(-0.5, max(counts) + 0.5)
     ax.set_ylim(-max(counts.values()) + 0.5, 0.9)
     for x in range(max(counts) + 1):
-        ax.text(x, 0.6, f"step {x}" if x else "start", ha="center", fontsize=10, color="0.35")
+        ax.text(x, 0.6, f"step {x}" if x else "start", ha="center", fontsize=11.3, color="0.35")
     ax.axis("off")
     return ax
 

@@ -26,9 +26,11 @@ _ASIDE = re.compile(r"[ \t]+// [^\"'`$\n]*$", re.MULTILINE)
 _STATEMENT = re.compile(r"^(?=[^\s})\]])", re.MULTILINE)
 _DECLARED = re.compile(r"(?:(?:async )?function\*?|class) ([\w$]+)|(?:const|let) ([^=]+)=")
 _WORD = re.compile(r"[\w$]+")
-# Types within a line, indentation, empty lines: `eslint.config.js` keeps texts on one line.
+# Types within a line, indentation, ends of lines: `eslint.config.js` keeps texts on one line.
 _TYPE = re.compile(r"/\*\* @type \{[^\n]*?\} \*/ ?")
 _INDENTATION = re.compile(r"^\s+", re.MULTILINE)
+# A line's end that ends nothing but the line, with no comment in it
+_BROKEN = re.compile(r"^(?!.*//)(.*[{(,;\[])\n", re.MULTILINE)
 _OTHER = re.compile(r"^(?:import|export)\b(?!\().*", re.MULTILINE)
 
 
@@ -111,7 +113,7 @@ def as_expression(front_end: Path) -> str:
         statements = _needed(module.statements, wanted[path])
         if not statements:
             continue
-        body = _INDENTATION.sub("", "".join(statements))
+        body = _BROKEN.sub(r"\1", _INDENTATION.sub("", "".join(statements)))
         words = set(_WORD.findall(body))
         taken: dict[Path, list[str]] = {}
         for source, their_names, ours in module.imports:

@@ -461,6 +461,7 @@
     const columns = shown.classList.contains("in-columns");
     shown.classList.remove("in-columns");
     const parts = pictures(widget);
+    if (/ will it look /.test(widget.querySelector(GUESS)?.textContent ?? "")) parts.reverse(); // its heads first
     const indivisible = !parts.length || getComputedStyle(widget).display === "grid";
     shown.classList.toggle("in-columns", columns);
     if (indivisible) return false;
@@ -483,7 +484,7 @@
     if (!last.length && !picture.querySelector(HANDLE)) last.push(...handles.slice(0, 1));
     last.push(...widget.querySelectorAll(":scope > :has(> [role=slider])"));
     const said = picture.querySelector("[role=status]") ? [] :
-      [...widget.querySelectorAll(":scope > [role=status]")].slice(-1);
+      [...widget.querySelectorAll(":scope > [role=status], .tfw-play-results > [role=status]")].slice(-1);
     shown.classList.remove("in-columns");
     clear(widget, [picture, ...said, ...last]);
     for (const part of widget.children) part.toggleAttribute("data-picture", part.contains(picture));

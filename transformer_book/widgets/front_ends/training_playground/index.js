@@ -34,7 +34,13 @@ function render({ model, el }) {
   let goal = 0; // the step to train to, Infinity: until it has learned; 0: it rests
   let [within, visible, drawn, due] = [false, true, 0, 0]; // within a step
 
-  const train = button("Train", () => (goal ? rest() : assign(model, "training", true)));
+  const train = button("Train", () => {
+    if (goal) rest();
+    else {
+      assign(model, "training", true);
+      bring(train.element.parentElement, "start", looked);
+    }
+  });
   train.element.classList.add("tfw-play-train");
   const one = button("One step", () => assign(model, "trained", run.step + 1));
   const again = button("Start again", () => {
@@ -53,8 +59,18 @@ function render({ model, el }) {
   const guess = get("question") ? pick(model, "guess", { label: get("question"),
     options: get("answers").map((/** @type {string} */ text, /** @type {number} */ i) => [text, i]) }) : null;
   const status = html("p", { class: "tfw-play-status" });
-  const verdict = room(/ look/.test(get("question")) ? "tfw-verdict tfw-last" : "tfw-verdict");
+  const verdict = room("tfw-verdict");
   const [line, text, looks] = [curve(tests, every, get("constants").recipe.batch), samples(), heads()];
+
+  /**
+   * On a small screen what forms is seen while it forms, and what is said of it then.
+   * @param {HTMLElement | null} part @param {ScrollLogicalPosition} block @param {HTMLElement} last which may lie too low
+   */
+  function bring(part, block, last) {
+    if (visible && last.getBoundingClientRect().bottom > innerHeight) {
+      part?.scrollIntoView({ block, behavior: apart > 99 ? "auto" : "smooth" });
+    }
+  }
 
   /** Trains up to a step. @param {number} to */
   async function go(to) {
@@ -96,6 +112,7 @@ function render({ model, el }) {
     draw();
     assign(model, "trained", run.step);
     assign(model, "training", false);
+    if (run.ended) bring(verdict.element, "end", verdict.element);
   }
 
   function startAnew() {

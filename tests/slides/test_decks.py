@@ -295,7 +295,10 @@ def test_a_slide_has_the_number_by_which_plans_name_it(
 def test_a_model_that_learns_on_a_slide_has_large_letters_and_shrinks_for_nothing(
     browser: Browser, built_slides: None, deck: tuple[str, int, float]
 ) -> None:
-    """What is said in the end has its place; a picture alone keeps what is pressed and changed."""
+    """What is said in the end has its place; a picture alone keeps that, and what is pressed and changed.
+
+    What is asked about comes first.
+    """
     place = '.widget-place[data-front-end="training_playground"]'
     if 'data-front-end="training_playground"' not in (SLIDES / deck[0]).read_text("utf-8"):
         return
@@ -322,8 +325,12 @@ def test_a_model_that_learns_on_a_slide_has_large_letters_and_shrinks_for_nothin
             assert playground.evaluate("place => place.currentCSSZoom") == zoom
             train = playground.locator(".tfw-play-train")
             change = playground.locator(".tfw-play-train ~ :nth-child(5)")  # a part, or the task
-            for _ in range(2):  # what it has written, and its heads
+            asked = question.text_content() or ""
+            for heads_first in (True, False):  # its heads, and what it has written
                 opened.page.keyboard.press("m")
+                heads = playground.locator(".tfw-play-heads").is_visible()
+                assert heads == ((" will it look " in asked) == heads_first)
+                expect(verdict).to_be_visible()
                 assert opened.page.locator(".present .slide-stage.with-one-part").count() == 1
                 assert train.is_visible() and change.count() == change.is_visible()
                 assert not question.is_visible()

@@ -93,11 +93,15 @@ def test_a_page_loads_its_model_at_a_click_and_translates(
     for i in range(len(models)):
         started(places, i)
     assert of_models(page) == []
+    loaded: set[str] = set()
     for i, model in enumerate(models):
         if model is None or not any(name in states[i] for name in ASKED_ALIKE):
             continue
         place, sentence = started(places, i), SENTENCES[model[1]]
-        place.get_by_role("button", name="load the model").click()
+        offer = place.get_by_role("button", name="Try your own sentence")
+        assert ("once)" in offer.inner_text()) == (model[1] not in loaded)  # one download a page
+        loaded.add(model[1])
+        offer.click()
         expect(place.get_by_label("Your own sentence")).to_be_visible(timeout=60_000)
         example, message = place.evaluate(ASK, sentence)
         assert message == ""

@@ -295,9 +295,9 @@ def test_a_slide_has_the_number_by_which_plans_name_it(
 def test_a_model_that_learns_on_a_slide_has_large_letters_and_shrinks_for_nothing(
     browser: Browser, built_slides: None, deck: tuple[str, int, float]
 ) -> None:
-    """What is said in the end has its place; a picture alone keeps that, and what is pressed and changed.
+    """What is said in the end has its place; a picture alone keeps it, and what is pressed.
 
-    What is asked about comes first.
+    The one that is asked about comes first.
     """
     place = '.widget-place[data-front-end="training_playground"]'
     if 'data-front-end="training_playground"' not in (SLIDES / deck[0]).read_text("utf-8"):

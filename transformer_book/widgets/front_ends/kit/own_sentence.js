@@ -193,13 +193,16 @@ function notLoaded(damaged, fromDisk) {
     : "The model could not be loaded. Are you offline? Press the button to try again.";
 }
 
+const LOADED = "tfw-loaded"; // the event: another figure of the page needs no download any more
+
 /**
  * The button that loads the model, with its size; asks a second time where the browser says that
  * data are dear. Nothing is loaded before.
  * @param {import("./model.js").Model} model @param {(trained: any) => void} whenThere
  */
 export function modelOffer(model, whenThere) {
-  const size = megabytes(model.get("live").bytes);
+  const { bytes, name } = model.get("live");
+  const size = megabytes(bytes);
   const state = html("p", { role: "status" });
   // Chromium's browsers tell; the others have no such thing.
   let dear = Boolean(/** @type {any} */ (navigator).connection?.saveData);
@@ -216,11 +219,15 @@ export function modelOffer(model, whenThere) {
         state.textContent = `Loading the model: ${Math.round(100 * share)} %`;
       });
       whenThere(trained);
+      document.dispatchEvent(new CustomEvent(LOADED, { detail: name }));
     } catch (error) {
       allow(true);
       state.textContent = notLoaded(/** @type {any} */ (error)?.name === "Damaged",
         globalThis.location?.protocol === "file:");
     }
+  });
+  document.addEventListener(LOADED, (event) => {
+    if (/** @type {CustomEvent} */ (event).detail === name) element.textContent = "Try your own sentence";
   });
   return html("div", { class: "tfw-controls" }, element, state);
 }

@@ -475,7 +475,7 @@ def test_a_deck_opens_from_the_disk_whole_and_quietly(opened: OpenDeck) -> None:
 def test_keys_stay_in_a_widget_until_one_leads_out(opened: OpenDeck) -> None:
     assert opened.slide(6)["widgets"] == 1
     page = opened.page
-    slider = page.locator(".present input[type=range]").last
+    slider = page.locator(".present input[type=range]").filter(visible=True).last
     slider.focus()
     before = slider.input_value()
     page.keyboard.press("ArrowRight")
@@ -619,10 +619,10 @@ def test_a_key_shows_a_widgets_picture_with_the_slider_that_was_moved(opened: Op
         assert opened.violations() == []
         seen = page.evaluate(DRAWN)
         before = sliders.first.input_value()
-        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowRight")
         assert sliders.first.input_value() != before
         page.wait_for_function(f"(seen) => {DRAWN} !== seen", arg=seen)
-        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowLeft")
     assert parts == 1  # the mask
     assert opened.slide(6)["lettering"] == pytest.approx(whole["lettering"])
     page.keyboard.press("Escape")

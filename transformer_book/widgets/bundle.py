@@ -30,7 +30,7 @@ _WORD = re.compile(r"[\w$]+")
 _TYPE = re.compile(r"/\*\* @type \{[^\n]*?\} \*/ ?")
 _INDENTATION = re.compile(r"^\s+", re.MULTILINE)
 # A line's end that ends nothing but the line, with no comment in it
-_BROKEN = re.compile(r"^(?!.*//)(.*[{(,;\[])\n", re.MULTILINE)
+_BROKEN = re.compile(r"^(?!.*//)(.*[{(,;\[}])\n", re.MULTILINE)
 _OTHER = re.compile(r"^(?:import|export)\b(?!\().*", re.MULTILINE)
 
 

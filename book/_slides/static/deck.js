@@ -277,7 +277,7 @@
       return;
     }
     const [next, prev] = [() => deck.next(), () => deck.prev()];
-    const arrows = target.matches(".tfw-button:not([data-lm-suppress-shortcuts])") && { ArrowRight: next, ArrowLeft: prev };
+    const arrows = target.matches(".tfw-button:not([data-lm-suppress-shortcuts]), [type=checkbox]") && { ArrowRight: next, ArrowLeft: prev };
     const turn = { PageDown: next, PageUp: prev, Escape: unmagnify, ...arrows }[event.key];
     if (!turn) return;
     event.preventDefault();
@@ -395,7 +395,8 @@
   const HANDLE = ".tfw-control, .tfw-steps, .tfw-button";
   // Of a model that learns: what is pressed, and what its verdict asks to change
   const GUESS = ".tfw-play > .tfw-pick"; // asked before it can be pressed: shown until then, and no longer
-  const KEPT = `.tfw-play-train, .tfw-play-train ~ .tfw-tick + .tfw-control, ${GUESS}`;
+  const VERDICT = ".tfw-play-results > [role=status]"; // beside what it is about
+  const KEPT = `.tfw-play-train, .tfw-play-train ~ .tfw-tick ~ .tfw-control, ${GUESS}`;
 
   const [ESCAPE, M] = [27, 77]; // as reveal counts keys
 
@@ -461,7 +462,8 @@
     const columns = shown.classList.contains("in-columns");
     shown.classList.remove("in-columns");
     const parts = pictures(widget);
-    if (/ will it look /.test(widget.querySelector(GUESS)?.textContent ?? "")) parts.reverse(); // its heads first
+    const looks = / will it look /.test(widget.querySelector(GUESS)?.textContent ?? "");
+    if (looks) parts.reverse(); // its heads first
     const indivisible = !parts.length || getComputedStyle(widget).display === "grid";
     shown.classList.toggle("in-columns", columns);
     if (indivisible) return false;
@@ -483,8 +485,8 @@
     if (!last.length) last.push(...handles.filter((one) => one.querySelector("input[type=range]")).slice(0, 1));
     if (!last.length && !picture.querySelector(HANDLE)) last.push(...handles.slice(0, 1));
     last.push(...widget.querySelectorAll(":scope > :has(> [role=slider])"));
-    const said = picture.querySelector("[role=status]") ? [] :
-      [...widget.querySelectorAll(":scope > [role=status], .tfw-play-results > [role=status]")].slice(-1);
+    const said = picture.querySelector("[role=status]") ? [...widget.querySelectorAll(looks ? VERDICT : "none")] :
+      [...widget.querySelectorAll(":scope > [role=status]")].slice(-1);
     shown.classList.remove("in-columns");
     clear(widget, [picture, ...said, ...last]);
     for (const part of widget.children) part.toggleAttribute("data-picture", part.contains(picture));
@@ -502,8 +504,26 @@
     }
     best();
     fit(stage);
-    return area(picture) > GAIN * small || onePart(stage, shown, widget);
+    const first = asks && next === 1; // the question is read with it
+    return first || area(picture) > GAIN * small || onePart(stage, shown, widget);
   }
+
+  /** The same part once more: a question that was answered leaves its place. @param {HTMLElement} stage */
+  function answered(stage) {
+    const shown = /** @type {HTMLElement} */ (stage.firstElementChild);
+    const part = Number(shown.dataset.part);
+    restore(stage);
+    arrange(/** @type {HTMLElement} */ (stage.closest("section")));
+    shown.dataset.part = String(part - 1);
+    onePart(stage, shown, /** @type {Element} */ (shown.querySelector(".widget-place .tfw")));
+    /** @type {HTMLElement | null} */ (stage.querySelector(".tfw-play-train"))?.focus();
+  }
+  addEventListener("input", ({ target }) => {
+    const guess = /** @type {Element} */ (target).closest?.(GUESS);
+    const stage = /** @type {HTMLElement | null} */ (guess?.closest(".slide-stage.with-one-part"));
+    // The widget takes it up with the next frame.
+    if (stage) requestAnimationFrame(() => requestAnimationFrame(() => answered(stage)));
+  });
 
   /**
    * What is shown fills the slide; of a picture that would gain too little by that, one after the other of

@@ -63,13 +63,12 @@ function render({ model, el }) {
   const [line, text, looks] = [curve(tests, every, get("constants").recipe.batch), samples(), heads()];
 
   /**
-   * On a small screen what forms is seen while it forms, and what is said of it then.
-   * @param {HTMLElement | null} part @param {ScrollLogicalPosition} block @param {HTMLElement} last which may lie too low
+   * On a small screen what forms is seen while it forms, and what is said of it then; who has gone on is left alone.
+   * @param {any} part an element, as `last` @param {ScrollLogicalPosition} block @param {any} [last] which may lie too low
    */
-  function bring(part, block, last) {
-    if (visible && last.getBoundingClientRect().bottom > innerHeight) {
-      part?.scrollIntoView({ block, behavior: apart > 99 ? "auto" : "smooth" });
-    }
+  function bring(part, block, last = part) {
+    const low = (/** @type {Element} */ one) => one.getBoundingClientRect().bottom > innerHeight;
+    if (low(last) && !low(train.element)) part.scrollIntoView({ block, behavior: apart > 99 ? "auto" : "smooth" });
   }
 
   /** Trains up to a step. @param {number} to */
@@ -112,7 +111,7 @@ function render({ model, el }) {
     draw();
     assign(model, "trained", run.step);
     assign(model, "training", false);
-    if (run.ended) bring(verdict.element, "end", verdict.element);
+    if (run.ended) bring(verdict.element.firstElementChild, "end");
   }
 
   function startAnew() {
@@ -149,6 +148,8 @@ function render({ model, el }) {
   /** What came of a guess. @param {number} answer */
   const judged = (answer) => `${foretold(get("answers"), answer, get("right"))} ${get("why")}`;
 
+  const judges = () => guess && get("guess") >= 0 && settings() === asked;
+
   /** What came out, in words. @returns {string[]} */
   function said() {
     const [right, loss, steps] = [run.right.at(-1) ?? 0, fixed(run.losses.at(-1) ?? 0, 2), grouped(run.step)];
@@ -169,7 +170,7 @@ function render({ model, el }) {
       lines.push("This is a single run; another may end otherwise.");
     }
     if (run.longer.length && !own) lines.push(`With one digit more than any in training, ${run.rightOfLonger} of ${tests}.`);
-    return [guess && get("guess") >= 0 && settings() === asked ? judged(get("guess")) : "", lines.join(" ")];
+    return [judges() ? judged(get("guess")) : "", lines.join(" ")];
   }
 
   /** Keeps a place for that: of what is said of a run as many letters as the longest has, which nobody sees. */
@@ -194,11 +195,11 @@ function render({ model, el }) {
       ? ` \u00b7 with one digit more ${run.rightOfLonger}` : "")
       : "It has learned nothing yet.";
     verdict.say(ended ? said() : ["What came out stands here."]);
-    verdict.element.classList.toggle("tfw-right", ended && right >= enough);
+    verdict.element.classList.toggle("tfw-right", ended && (judges() ? get("guess") === get("right") : right >= enough));
     line.show(run, earlier, get("steps") / 2);
     text.show(run);
     looks.element.hidden = looks.heading.hidden = get("attention") === "cross" && !run.config.cross;
-    looks.show(run, get("attention"), allowed);
+    looks.show(run, get("attention"), allowed && (guess !== null || run.step > 0));
   }
 
   const stop = [watch(model, SETTINGS, oncePerFrame(change)), watch(model, ["trained"], seek),

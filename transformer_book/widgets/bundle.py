@@ -113,7 +113,7 @@ def as_expression(front_end: Path) -> str:
         statements = _needed(module.statements, wanted[path])
         if not statements:
             continue
-        body = _BROKEN.sub(r"\1", _INDENTATION.sub("", "".join(statements)))
+        body = _INDENTATION.sub("", "".join(statements))
         words = set(_WORD.findall(body))
         taken: dict[Path, list[str]] = {}
         for source, their_names, ours in module.imports:
@@ -130,7 +130,8 @@ def as_expression(front_end: Path) -> str:
         returned = "" if is_entry else f"return {{ {', '.join(wanted[path])} }};\n"
         kept = "return " if is_entry else f'$modules["{name(path)}"] = '
         written.append(f"{kept}(() => {{\n{bound}{body}{returned}}})();\n")
-    return "".join(["(() => {\nconst $modules = {};\n", *reversed(written), "})()"])
+    whole = "".join(["(() => {\nconst $modules = {};\n", *reversed(written), "})()"])
+    return _BROKEN.sub(r"\1", whole)
 
 
 def _needed(statements: list[str], wanted: Collection[str]) -> list[str]:

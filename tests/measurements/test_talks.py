@@ -24,6 +24,7 @@ def test_the_baselines_are_the_source_and_the_everyday_model() -> None:
     translator = shipped_model()
     test = ParallelText(["Ein Hund .", "Zwei Hunde spielen ."], ["A dog .", "Two dogs play ."])
     found = baselines(test, translator)
+    assert all(one.pop("interval")["half_width"] > 0 for one in found.values())
     assert list(found.values()) == [
         score(test.source, test.target).to_dict(),
         score(translator.translate(test.source), test.target).to_dict(),

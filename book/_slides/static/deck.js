@@ -396,7 +396,8 @@
   // Of a model that learns: what is pressed, and what its verdict asks to change
   const GUESS = ".tfw-play > .tfw-pick"; // asked before it can be pressed: shown until then, and no longer
   const VERDICT = ".tfw-play-results > [role=status]"; // beside what it is about
-  const KEPT = `.tfw-play-train, .tfw-play-train ~ .tfw-tick ~ .tfw-control, ${GUESS}`;
+  const ASKED = `.tfw-play-train, ${GUESS}`;
+  const KEPT = ".tfw-play-train, .tfw-play-train ~ .tfw-tick ~ .tfw-control";
 
   const [ESCAPE, M] = [27, 77]; // as reveal counts keys
 
@@ -479,7 +480,7 @@
     for (const box of widget.querySelectorAll(".tfw-scroll")) {
       box.toggleAttribute("data-wide", box.scrollWidth > box.clientWidth);
     }
-    const kept = handles.filter((one) => one.matches(KEPT));
+    const kept = handles.filter((one) => one.matches(asks ? ASKED : KEPT));
     const last = [...new Set([...kept, ...used.filter((one) => handles.includes(one))])]
       .slice(0, Math.max(2, kept.length));
     if (!last.length) last.push(...handles.filter((one) => one.querySelector("input[type=range]")).slice(0, 1));

@@ -486,8 +486,8 @@
     if (!last.length) last.push(...handles.filter((one) => one.querySelector("input[type=range]")).slice(0, 1));
     if (!last.length && !picture.querySelector(HANDLE)) last.push(...handles.slice(0, 1));
     last.push(...widget.querySelectorAll(":scope > :has(> [role=slider])"));
-    const said = picture.querySelector("[role=status]") ? [...widget.querySelectorAll(looks ? VERDICT : "none")] :
-      [...widget.querySelectorAll(":scope > [role=status]")].slice(-1);
+    let said = [...widget.querySelectorAll(":scope > [role=status]")].slice(-1);
+    if (picture.querySelector("[role=status]")) said = looks ? [...widget.querySelectorAll(VERDICT)] : [];
     shown.classList.remove("in-columns");
     clear(widget, [picture, ...said, ...last]);
     for (const part of widget.children) part.toggleAttribute("data-picture", part.contains(picture));

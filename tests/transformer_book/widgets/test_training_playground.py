@@ -317,13 +317,15 @@ def test_nothing_moves_while_it_learns_nor_when_it_says_what_came_out(show, widt
 
 
 def test_on_a_phone_what_forms_is_on_the_screen_and_then_what_is_said_of_it(show):
-    shown = show(TrainingPlayground(steps=60, **QUESTION), width=390)
+    shown = show(TrainingPlayground(steps=3000, positions="none", **QUESTION), width=390)
     shown.page.set_viewport_size({"width": 390, "height": 700})
     shown.page.get_by_label(WRONG_ORDER).check()
     heads, said = (shown.widget.locator(f".tfw-{name}") for name in ("play-heads", "verdict"))
     expect(heads).not_to_be_in_viewport(ratio=0.9)
     button(shown, "Train").click()
     expect(heads).to_be_in_viewport(ratio=0.9)
+    assert button(shown, "Pause").is_visible()  # it still trains
+    shown.set("steps", 60)
     verdict(shown)
     expect(said).to_be_in_viewport(ratio=0.9)
 

@@ -242,6 +242,11 @@
     for (const image of slide.querySelectorAll("img")) {
       if (!image.complete) image.addEventListener("load", () => whole(slide), { once: true });
     }
+    const widget = /** @type {HTMLElement | null} */ (slide.querySelector(".widget-place"));
+    if (!widget) return;
+    const height = widget.offsetHeight;
+    const again = () => widget.offsetHeight === height || slide.querySelector(MAGNIFIED) || whole(slide);
+    requestAnimationFrame(() => requestAnimationFrame(again)); // it may have drawn anew for the room it has
   }
 
   /** What grows while it is used is fitted again. */
@@ -487,7 +492,7 @@
     if (!last.length && !picture.querySelector(HANDLE)) last.push(...handles.slice(0, 1));
     last.push(...widget.querySelectorAll(":scope > :has(> [role=slider])"));
     let said = [...widget.querySelectorAll(":scope > [role=status]")].slice(-1);
-    if (picture.querySelector("[role=status]")) said = looks ? [...widget.querySelectorAll(VERDICT)] : [];
+    if (picture.querySelector("[role=status]")) said = looks && !asks ? [...widget.querySelectorAll(VERDICT)] : [];
     shown.classList.remove("in-columns");
     clear(widget, [picture, ...said, ...last]);
     for (const part of widget.children) part.toggleAttribute("data-picture", part.contains(picture));

@@ -17,8 +17,8 @@ DESCRIPTION = 200  # characters, as many as search engines show
 
 
 def set_theme(app: Sphinx, config: Config) -> None:
-    """One search button, in the side bar and above the text; no second one in an empty top bar."""
-    config.html_theme_options["navbar_persistent"] = []
+    """One search button, no second one in an empty top bar; at the side no page below another."""
+    config.html_theme_options |= {"navbar_persistent": [], "max_navbar_depth": 1}
 
 
 def name_the_site(app: Sphinx, config: Config) -> None:

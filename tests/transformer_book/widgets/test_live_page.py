@@ -297,6 +297,7 @@ def test_the_trees_of_a_sentence_are_those_that_python_shows(show):
     [best] = translator("toy_german").translate([OWN], beam_size=expected.beam_size)
     found = shown.page.get_by_text("The search ends with")
     assert f"\u201c\u2068{best}\u2069\u201d" in found.inner_text()
+    assert best.endswith(".") and "\u201d." not in found.inner_text()  # one full stop is enough
     for size, tree in expected.contents["examples"][1]["trees"].items():
         for name in ("parent", "fate", "cut"):
             assert ours[size][name] == tree[name]

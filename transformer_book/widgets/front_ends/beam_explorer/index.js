@@ -106,9 +106,13 @@ function render({ model, el }) {
   function sayFound(example) {
     const [best] = ranked(tree.ends, contents.alpha);
     const { unsure_below: below = -Infinity } = contents;
-    found.textContent = example < offered || !best ? ""
-      : `The search ends with ${quotedText(textOf(tree, best.node, contents.marked))}. ${
-        unsure(best.total / best.length, below)}`;
+    if (example < offered || !best) {
+      found.textContent = "";
+      return;
+    }
+    const text = textOf(tree, best.node, contents.marked);
+    found.textContent = `The search ends with ${quotedText(text)}${/[.!?]$/.test(text) ? "" : "."} ${
+      unsure(best.total / best.length, below)}`;
   }
 
   function say() {

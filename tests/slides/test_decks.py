@@ -38,6 +38,7 @@ LETTERS = """texts => texts.filter((text) => text.checkVisibility()).map((text) 
   parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().d)"""
 OFFER = "Try your own sentence: load the model"
 CONTENTS = "JSON.stringify(place.model.get('contents'))"
+FIELD = re.compile("Your own sentence|Change any word of it")
 OWN = "Ein Hund springt durch den Schnee."
 
 
@@ -188,7 +189,7 @@ def test_a_trained_model_answers_from_the_disk(
             if not (button := shown.get_by_role("button", name=OFFER)).count():
                 continue
             button.click()
-            field = shown.get_by_label("Your own sentence").first
+            field = shown.get_by_label(FIELD).first
             expect(field).to_be_visible(timeout=60_000)
             place = shown.locator(".widget-place").element_handle()
             before = place.evaluate(f"place => {CONTENTS}")

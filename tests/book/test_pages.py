@@ -559,7 +559,7 @@ def test_on_paper_hints_are_open_and_answers_stand_at_the_end(browser: Browser, 
     for number, named in enumerate(re.findall(r"^Answer (\d+): at the end\.$", questions, re.M), 1):
         assert named == str(number)
         assert re.search(rf"^Answer {number}, to section 4\.\d", answers, re.M)
-    assert "Yes: its key points where this query is longest" in answers.partition("Answer 3")[0]
+    assert "A choice changes in jumps" in answers.partition("Answer 3")[0]
     assert "Attention retrieves by content" in answers and "by content" not in questions
     page.emulate_media(media="screen")
     expect(end).to_have_count(0)

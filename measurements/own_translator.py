@@ -3,7 +3,9 @@
 Copying is the baseline: the translation of the training sentence that is most like the one to be
 translated. It needs no model. The curve is of one small model, German to English, trained for
 `--steps`, and for five passes where that is more; its sentences are short, so that minutes of one
-core teach it something. `--minutes` says when no other model is begun, and `--parts` goes on.
+core teach it something. `as_long` has the last amount but one, trained for as many steps as the
+last: what the last doubling owes to its steps. `--minutes` says when no other model is begun, and
+`--parts` goes on.
 """
 
 import random
@@ -202,12 +204,18 @@ def run(
                 points.append(part(name, partial(learned, text, test, seed, steps)))
         if len(points) == len(texts):
             model[str(seed)] = points
+    as_long = {}
+    for seed, points in model.items():
+        name = f"model {sizes[-2]}, seed {seed}, as long as {sizes[-1]}"
+        if name in part.done or time.monotonic() < ends:
+            text = samples[int(seed)][-2]
+            as_long[seed] = part(name, partial(learned, text, test, int(seed), points[-1]["steps"]))
     return {
         "data": corpus.metadata,
         "settings": settings,
         "leak": leaked,
         "careful": careful,
-        "curve": {"pairs": sizes, "copying": copying, "model": model},
+        "curve": {"pairs": sizes, "copying": copying, "model": model, "as_long": as_long},
     }
 
 
@@ -238,4 +246,9 @@ def table(result: dict[str, Any]) -> str:
             )
             for seed, points in curve[name].items()
         ]
+    lines += [
+        f"model, seed {seed}, {curve['pairs'][-2]:,} pairs for {point['steps']:,} steps: "
+        f"BLEU {point['bleu']:.1f}"
+        for seed, point in curve["as_long"].items()
+    ]
     return "\n".join(lines)

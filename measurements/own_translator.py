@@ -205,11 +205,12 @@ def run(
         if len(points) == len(texts):
             model[str(seed)] = points
     as_long = {}
-    for seed, points in model.items():
+    for seed in SEEDS:
         name = f"model {sizes[-2]}, seed {seed}, as long as {sizes[-1]}"
-        if name in part.done or time.monotonic() < ends:
-            text = samples[int(seed)][-2]
-            as_long[seed] = part(name, partial(learned, text, test, int(seed), points[-1]["steps"]))
+        if str(seed) in model and (name in part.done or time.monotonic() < ends):
+            as_many = model[str(seed)][-1]["steps"]
+            text = samples[seed][-2]
+            as_long[str(seed)] = part(name, partial(learned, text, test, seed, as_many))
     return {
         "data": corpus.metadata,
         "settings": settings,

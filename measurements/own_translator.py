@@ -196,21 +196,20 @@ def run(
         for seed, texts in samples.items()
     }
     model: dict[str, list[dict[str, Any]]] = {}
+    as_long = {}
     for seed, texts in samples.items():
         points = []
         for text in texts:
             name = f"model {len(text)}, seed {seed}"
             if name in part.done or time.monotonic() < ends:
                 points.append(part(name, partial(learned, text, test, seed, steps)))
-        if len(points) == len(texts):
-            model[str(seed)] = points
-    as_long = {}
-    for seed in SEEDS:
-        name = f"model {sizes[-2]}, seed {seed}, as long as {sizes[-1]}"
-        if str(seed) in model and (name in part.done or time.monotonic() < ends):
-            as_many = model[str(seed)][-1]["steps"]
-            text = samples[seed][-2]
-            as_long[str(seed)] = part(name, partial(learned, text, test, seed, as_many))
+        if len(points) < len(texts):
+            continue
+        model[str(seed)] = points
+        name = f"model {len(texts[-2])}, seed {seed}, as long as {len(texts[-1])}"
+        if name in part.done or time.monotonic() < ends:
+            longer = partial(learned, texts[-2], test, seed, points[-1]["steps"])
+            as_long[str(seed)] = part(name, longer)
     return {
         "data": corpus.metadata,
         "settings": settings,

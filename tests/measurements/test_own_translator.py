@@ -54,10 +54,8 @@ def test_both_measurements_run_on_what_the_everyday_task_reads(
     parts = tmp_path / "parts.json"
     options = {"sentences": 20, "steps": 1, "parts": parts}
     result = own_translator.run(real_data / "everyday", minutes=0, **options)  # type: ignore[arg-type]
-    assert (
-        result["curve"]["model"] == result["curve"]["as_long"] == {}
-        and len(result["curve"]["copying"]) == 3
-    )
+    assert result["curve"]["model"] == result["curve"]["as_long"] == {}
+    assert len(result["curve"]["copying"]) == 3
     assert "copying, careful split" in own_translator.table(result)
     tuned = fine_tuning.run(real_data, **options)  # type: ignore[arg-type]
     assert fine_tuning.table(tuned).count("\n") == 3

@@ -154,6 +154,7 @@ export function heatmap(options) {
     matrix = next;
     grid.style.setProperty("--tfw-row-count", String(next.rows.length));
     grid.style.setProperty("--tfw-column-count", String(next.columns.length));
+    top.classList.toggle("tfw-upright", next.columns.every((text) => text.length < 2));
     relabel(top, next.columns);
     relabel(left, next.rows);
     draw();

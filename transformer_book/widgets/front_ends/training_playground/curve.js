@@ -36,7 +36,7 @@ export function curve(tests, every, batch) {
     };
     const text = (/** @type {number} */ x, /** @type {number} */ y, /** @type {string | number} */ words, anchor = "end") =>
       svg("text", { x, y, "text-anchor": anchor }, words);
-    axes.replaceChildren(svg("path", { d: `M${LEFT} ${TOP}V${BOTTOM}H${RIGHT}V${TOP}`, class: "tfw-axis" }),
+    axes.replaceChildren(svg("path", { d: `M${LEFT} ${TOP}V${BOTTOM + 2}H${RIGHT}V${TOP}`, class: "tfw-axis" }),
       text(LEFT - 5, TOP + 6, top), text(LEFT - 5, BOTTOM + 4, "0"),
       text(RIGHT + 4, TOP + 6, tests, "start"), text(RIGHT + 4, BOTTOM + 4, "0", "start"),
       text(RIGHT, BOTTOM + 20, `${steps} steps of ${batch} sequences`));
@@ -48,7 +48,7 @@ export function curve(tests, every, batch) {
     picture.setAttribute("aria-label", losses.length
       ? `The loss fell from ${fixed(losses[0], 2)} to ${fixed(losses.at(-1) ?? 0, 2)} in ${
         losses.length} steps; right sequences rose from ${right[0]} to ${right.at(-1)}.`
-      : "Loss and right sequences over the steps: nothing is there yet.");
+      : "Loss and right sequences: nothing yet.");
   }
 
   return { element, show };

@@ -13,7 +13,7 @@ export function heads() {
 
   /**
    * @param {import("./run.js").Run} run @param {"cross" | "encoder" | "decoder"} kind
-   * @param {boolean} truth whether the true places are framed: not before a question about them is answered
+   * @param {boolean} truth whether the true places are framed: not before it has begun to look for them
    */
   function show(run, kind, truth) {
     const { task: { words, places, links }, shown: [{ source, target }], config } = run;
@@ -30,14 +30,14 @@ export function heads() {
     const rows = kind === "encoder" ? read : written;
     const columns = kind === "decoder" ? ["\u25b8", ...written.slice(0, -1)] : read;
     const frames = /** @type {[number, number][]} */ (
-      kind === "cross" ? (links?.(source) ?? []).map((column, row) => [row, column]) : []);
+      truth && kind === "cross" ? (links?.(source) ?? []).map((column, row) => [row, column]) : []);
     const weights = run.heads(kind);
     element.style.setProperty("--letters", String(Math.max(...words.map((word) => word.length))));
     heading.textContent = `where its heads look, first line (yellow: most${
       frames.length ? "; framed: where the answer is" : ""})`;
     maps.forEach((map, h) => {
       const value = (/** @type {number} */ r, /** @type {number} */ c) => weights[h]?.[r * places + c] ?? null;
-      map.show({ rows, columns, frames: truth ? frames : [], value, say: (r, c) => (value(r, c) == null ? "Nothing looks here yet."
+      map.show({ rows, columns, frames, value, say: (r, c) => (value(r, c) == null ? "Nothing looks here yet."
         : `${rows[r]} looks at ${columns[c]}: ${fixed(100 * Number(value(r, c)), 0)} %`) });
     });
   }

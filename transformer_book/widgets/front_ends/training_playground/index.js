@@ -170,14 +170,14 @@ function render({ model, el }) {
       lines.push("This is a single run; another may end otherwise.");
     }
     if (run.longer.length && !own) lines.push(`With one digit more than any in training, ${run.rightOfLonger} of ${tests}.`);
-    return [judges() ? judged(get("guess")) : "", lines.join(" ")];
+    return [judges() ? judged(get("guess")) : "", ...lines];
   }
 
   /** Keeps a place for that: of what is said of a run as many letters as the longest has, which nobody sees. */
   function keep() {
-    const run = `${get("outcome") || "steps ".repeat(16)} ${"steps ".repeat(Object.keys(get("known")).length && 25)}`;
+    const run = [get("outcome") || "steps ".repeat(16), "steps ".repeat(Object.keys(get("known")).length && 25)];
     verdict.keep((guess && get("task") === first ? guess.inputs : [null]).map((input, answer) =>
-      [input ? judged(answer) : "", run]));
+      [input ? judged(answer) : "", ...run]));
   }
 
   function draw() {
@@ -194,12 +194,12 @@ function render({ model, el }) {
       fixed(run.losses.at(-1) ?? 0, 2)} \u00b7 ${right} of ${tests} right` + (run.longer.length
       ? ` \u00b7 with one digit more ${run.rightOfLonger}` : "")
       : "It has learned nothing yet.";
-    verdict.say(ended ? said() : ["What came out stands here."]);
+    verdict.say(ended ? said() : ["The outcome appears here."]);
     verdict.element.classList.toggle("tfw-right", ended && (judges() ? get("guess") === get("right") : right >= enough));
     line.show(run, earlier, get("steps") / 2);
     text.show(run);
     looks.element.hidden = looks.heading.hidden = get("attention") === "cross" && !run.config.cross;
-    looks.show(run, get("attention"), allowed && (guess !== null || run.step > 0));
+    looks.show(run, get("attention"), run.step > 0);
   }
 
   const stop = [watch(model, SETTINGS, oncePerFrame(change)), watch(model, ["trained"], seek),

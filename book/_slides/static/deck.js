@@ -62,6 +62,8 @@
   // Of a part of a widget, what is cut only if it is enlarged too far
   const SIDEWAYS = ".tfw-scroll:not([data-wide]), .tfw > :not([data-picture])";
 
+  const LEARNS = ".tfw-play"; // magnified, its pictures gain more than its letters
+
   /** Lines of code stay whole. @param {HTMLElement} stage @param {HTMLElement} shown @param {number} zoom */
   function fits(stage, shown, zoom) {
     shown.style.zoom = String(zoom);
@@ -80,7 +82,7 @@
    */
   function fit(stage, least = 0) {
     const shown = /** @type {HTMLElement} */ (stage.firstElementChild);
-    const limited = shown.querySelector("pre, table, .widget-place") && !stage.matches(MAGNIFIED);
+    const limited = shown.querySelector(stage.matches(MAGNIFIED) ? LEARNS : "pre, table, .widget-place");
     const most = limited ? 1.6 : LARGEST;
     let low = SMALLEST;
     let high = most;
@@ -398,11 +400,10 @@
 
   const PICTURE = "svg, canvas, table, .tfw-heatmap";
   const HANDLE = ".tfw-control, .tfw-steps, .tfw-button";
-  // Of a model that learns: what is pressed, and what its verdict asks to change
-  const GUESS = ".tfw-play > .tfw-pick"; // asked before it can be pressed: shown until then, and no longer
-  const VERDICT = ".tfw-play-results > [role=status]"; // beside what it is about
-  const ASKED = `.tfw-play-train, ${GUESS}`;
-  const KEPT = ".tfw-play-train, .tfw-play-train ~ .tfw-tick ~ .tfw-control";
+  // Of a model that learns: the guess, what is pressed, and what its verdict asks to change
+  const GUESS = ".tfw-play > .tfw-pick";
+  const KEPT = `${GUESS}, .tfw-play-train, .tfw-play-train ~ .tfw-tick ~ .tfw-control`;
+  const SAID = ".tfw-play-status, .tfw-play-results > [role=status]"; // of it, beside what it is about
 
   const [ESCAPE, M] = [27, 77]; // as reveal counts keys
 
@@ -423,8 +424,8 @@
    */
   function pictures(box) {
     return [...box.children].flatMap((part) => {
-      const shows = part.matches(PICTURE) || part.querySelector(PICTURE);
-      if (!shows || part.matches("details") || !part.checkVisibility()) return [];
+      const shows = [part, ...part.querySelectorAll(PICTURE)].some((one) => one.matches(PICTURE) && one.checkVisibility());
+      if (!shows || part.matches("details")) return [];
       const grid = getComputedStyle(part).display === "grid" && !part.matches(".tfw-together");
       const inner = grid ? pictures(part) : [];
       return inner.length > 1 ? inner : [part];
@@ -475,24 +476,24 @@
     if (indivisible) return false;
     const next = (before + 1) % (parts.length + 1);
     shown.dataset.part = String(next);
-    stage.classList.toggle("with-one-part", next > 0);
     if (!next) return true;
     const picture = parts[next - 1];
     const small = area(picture);
+    stage.classList.add("with-one-part");
     const asks = widget.querySelector(".tfw-play-train[aria-disabled=true]");
     const handles = [...widget.querySelectorAll(HANDLE)].filter((handle) =>
-      handle.checkVisibility() && !handle.closest("details") && (asks || !handle.matches(GUESS)));
+      handle.checkVisibility() && !handle.closest("details"));
     for (const box of widget.querySelectorAll(".tfw-scroll")) {
       box.toggleAttribute("data-wide", box.scrollWidth > box.clientWidth);
     }
-    const kept = handles.filter((one) => one.matches(asks ? ASKED : KEPT));
+    const kept = handles.filter((one) => one.matches(KEPT));
     const last = [...new Set([...kept, ...used.filter((one) => handles.includes(one))])]
       .slice(0, Math.max(2, kept.length));
     if (!last.length) last.push(...handles.filter((one) => one.querySelector("input[type=range]")).slice(0, 1));
     if (!last.length && !picture.querySelector(HANDLE)) last.push(...handles.slice(0, 1));
     last.push(...widget.querySelectorAll(":scope > :has(> [role=slider])"));
     let said = [...widget.querySelectorAll(":scope > [role=status]")].slice(-1);
-    if (picture.querySelector("[role=status]")) said = looks && !asks ? [...widget.querySelectorAll(VERDICT)] : [];
+    if (picture.querySelector("[role=status]")) said = asks ? [] : [...widget.querySelectorAll(SAID)];
     shown.classList.remove("in-columns");
     clear(widget, [picture, ...said, ...last]);
     for (const part of widget.children) part.toggleAttribute("data-picture", part.contains(picture));
@@ -502,7 +503,8 @@
     if (!picture.matches(broad) && !picture.querySelector(broad)) ways.push(() => shown.classList.toggle("in-columns"));
     let most = fit(stage);
     let best = () => {};
-    for (const arranged of ways) {
+    if (widget.matches(LEARNS)) best = ways[0];
+    else for (const arranged of ways) {
       arranged();
       const zoom = fit(stage);
       arranged();
@@ -514,7 +516,7 @@
     return first || area(picture) > GAIN * small || onePart(stage, shown, widget);
   }
 
-  /** The same part once more: a question that was answered leaves its place. @param {HTMLElement} stage */
+  /** The same part once more: of a question that was answered one line is left. @param {HTMLElement} stage */
   function answered(stage) {
     const shown = /** @type {HTMLElement} */ (stage.firstElementChild);
     const part = Number(shown.dataset.part);

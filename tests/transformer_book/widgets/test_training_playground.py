@@ -80,7 +80,7 @@ def test_it_learns_to_copy_what_it_has_not_seen(show, look):
     said = train(shown)
     step, loss, right = numbers(shown)
     assert right >= 199 and loss < 0.8 and 100 < step < 600
-    assert said.startswith(f"It has learned: after {step} steps {right} of 200 sequences")
+    assert said.startswith(f"It has learned: after {step} steps {right} of 200 unseen sequences")
     assert shown.widget.locator(".tfw-play-wrong").count() == 0
     assert shown.widget.locator(".tfw-play-right").count() == 4 * 9
     picture = shown.widget.locator(".tfw-play-curve")
@@ -179,8 +179,8 @@ def test_a_question_is_answered_before_the_model_trains_and_what_came_out_stands
     before = picture.evaluate("canvas => canvas.toDataURL()")
     shown.page.get_by_label("A copy, as always").press("Space")
     shown.frame()
-    # Cells that are framed would answer many a question, so they are framed only now.
-    assert picture.evaluate("canvas => canvas.toDataURL()") != before
+    # Cells that are framed would answer many a question, so they are framed only while it learns.
+    assert picture.evaluate("canvas => canvas.toDataURL()") == before
     button(shown, "Train").press("Enter")
     said = verdict(shown)
     step, loss, right = numbers(shown)
@@ -237,7 +237,7 @@ def test_the_page_says_how_many_recorded_runs_with_these_settings_have_learned(s
     shown.page.get_by_label("heads", exact=True).select_option("4")
     shown.frame()
     said = train(shown)
-    assert "runs like it" not in said and "This is a single run" in said
+    assert "runs like it" not in said and "Another run may end otherwise" in said
 
 
 def test_of_a_readers_own_task_nobody_has_counted_runs():
@@ -342,11 +342,11 @@ def test_on_a_phone_each_choice_shows_what_is_chosen(show):
 def test_the_words_around_the_pictures_say_what_each_sign_means(show):
     shown = show(TrainingPlayground())
     words = shown.widget.inner_text()
-    for sign in ("framed: wrong; ⏎: end", "yellow: most; framed: where the answer is"):
+    for sign in ("framed: wrong; ⏎: end", "brighter: more; framed: the answer"):
         assert sign in words
     assert "300 steps of 8 sequences" in shown.widget.locator("svg").first.text_content()
     shown.set("attention", "encoder")
-    assert "where the answer is" not in shown.widget.inner_text()  # no cell is framed
+    assert "framed: the answer" not in shown.widget.inner_text()  # no cell is framed
 
 
 def test_a_letter_above_a_column_is_whole(show):

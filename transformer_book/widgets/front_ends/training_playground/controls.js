@@ -13,7 +13,7 @@ const SWITCHES = {
   scaled: ["division by \u221ad\u2096"],
   wide_keys: ["heads with d\u2096 = 128"],
   shortcuts: ["shortcuts"],
-  norm: ["layer norm", [["before each part", "pre"], ["after it, as in the paper", "post"],
+  norm: ["layer norm", [["before each part", "pre"], ["after each, as in the paper", "post"],
     "none"]],
   feed_forward: ["feed-forward"],
   warm_up: ["warm-up"],

@@ -2,7 +2,7 @@
 // Loss and share of right sequences over the steps; earlier runs stay, in grey.
 
 import { html, svg } from "../kit/elements.js";
-import { fixed } from "../kit/numbers.js";
+import { fixed, grouped } from "../kit/numbers.js";
 
 /** @typedef {import("./run.js").Run} Run */
 
@@ -37,9 +37,9 @@ export function curve(tests, every, batch) {
     const text = (/** @type {number} */ x, /** @type {number} */ y, /** @type {string | number} */ words, anchor = "end") =>
       svg("text", { x, y, "text-anchor": anchor }, words);
     axes.replaceChildren(svg("path", { d: `M${LEFT} ${TOP}V${BOTTOM + 2}H${RIGHT}V${TOP}`, class: "tfw-axis" }),
-      text(LEFT - 5, TOP + 6, top), text(LEFT - 5, BOTTOM + 4, "0"),
+      ...Array.from({ length: top + 1 }, (_, loss) => text(LEFT - 5, BOTTOM + 4 - (BOTTOM - TOP) * loss / top, loss)),
       text(RIGHT + 4, TOP + 6, tests, "start"), text(RIGHT + 4, BOTTOM + 4, "0", "start"),
-      text(RIGHT, BOTTOM + 20, `${steps} steps of ${batch} sequences`));
+      text(RIGHT, BOTTOM + 20, `${grouped(steps)} steps of ${batch} sequences`));
     const drawn = earlier.map(({ losses }) => ["old", path(losses, 1, top)]);
     drawn.push(["share", path(run.right, every, tests)], ["loss", path(run.losses, 1, top)]);
     lines.replaceChildren(...drawn.map(([name, d]) => svg("path", { d, class: `tfw-play-${name}` })));
@@ -48,7 +48,7 @@ export function curve(tests, every, batch) {
     picture.setAttribute("aria-label", losses.length
       ? `The loss fell from ${fixed(losses[0], 2)} to ${fixed(losses.at(-1) ?? 0, 2)} in ${
         losses.length} steps; right sequences rose from ${right[0]} to ${right.at(-1)}.`
-      : "Loss and right sequences: nothing yet.");
+      : "Nothing yet.");
   }
 
   return { element, show };

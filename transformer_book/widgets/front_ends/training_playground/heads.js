@@ -5,6 +5,8 @@ import { heatmap } from "../kit/heatmap.js";
 import { html } from "../kit/elements.js";
 import { fixed } from "../kit/numbers.js";
 
+const NOTHING = "\u00b7"; // is written there yet
+
 export function heads() {
   const heading = html("p", { class: "tfw-heading" });
   const element = html("div", { class: "tfw-play-heads" });
@@ -12,10 +14,10 @@ export function heads() {
   let maps = [];
 
   /**
+   * Where the answer is, is framed for what is written: before that it would be given away.
    * @param {import("./run.js").Run} run @param {"cross" | "encoder" | "decoder"} kind
-   * @param {boolean} truth whether the true places are framed: not before it has begun to look for them
    */
-  function show(run, kind, truth) {
+  function show(run, kind) {
     const { task: { words, places, links }, shown: [{ source, target }], config } = run;
     const n = config.n_heads;
     if (maps.length !== n) {
@@ -25,19 +27,20 @@ export function heads() {
     }
     const name = (/** @type {number} */ token) => words[token] || "\u25b8";
     const read = [...source, 2].map(name);
-    const written = Array.from({ length: target.length + 1 }, (_, i) =>
-      (run.written ? name(run.written[i]) : "\u00b7"));
+    const writes = run.writtenFor(0).map(name);
+    const written = Array.from({ length: target.length + 1 }, (_, i) => writes[i] ?? NOTHING);
     const rows = kind === "encoder" ? read : written;
     const columns = kind === "decoder" ? ["\u25b8", ...written.slice(0, -1)] : read;
     const frames = /** @type {[number, number][]} */ (
-      truth && kind === "cross" ? (links?.(source) ?? []).map((column, row) => [row, column]) : []);
+      kind === "cross" ? (links?.(source) ?? []).map((column, row) => [row, column]) : []);
     const weights = run.heads(kind);
     element.style.setProperty("--letters", String(Math.max(...words.map((word) => word.length))));
-    heading.textContent = `where its heads look, first line (yellow: most${
-      frames.length ? "; framed: where the answer is" : ""})`;
+    heading.textContent = `where its heads look, first line (brighter: more${
+      frames.length ? "; framed: the answer" : ""})`;
     maps.forEach((map, h) => {
-      const value = (/** @type {number} */ r, /** @type {number} */ c) => weights[h]?.[r * places + c] ?? null;
-      map.show({ rows, columns, frames, value, say: (r, c) => (value(r, c) == null ? "Nothing looks here yet."
+      const value = (/** @type {number} */ r, /** @type {number} */ c) =>
+        (rows[r] === NOTHING ? null : weights[h]?.[r * places + c]) ?? null; // after the end none looks
+      map.show({ rows, columns, frames: frames.slice(0, writes.length), value, say: (r, c) => (value(r, c) == null ? "Nothing looks here."
         : `${rows[r]} looks at ${columns[c]}: ${fixed(100 * Number(value(r, c)), 0)} %`) });
     });
   }

@@ -146,7 +146,7 @@ function render({ model, el }) {
   }
 
   /** What came of a guess. @param {number} answer */
-  const judged = (answer) => `${foretold(get("answers"), answer, get("right"))} ${get("why")}`;
+  const judged = (answer) => foretold(get("answers"), answer, get("right"));
 
   const judges = () => guess && get("guess") >= 0 && settings() === asked;
 
@@ -157,27 +157,27 @@ function render({ model, el }) {
     const own = get("outcome").replace(/\{(\w+)\}/g,
       (/** @type {string} */ _, /** @type {keyof typeof values} */ name) => String(values[name]));
     const lines = [own || (run.learned
-      ? `It has learned: after ${steps} steps ${right} of ${tests} sequences that it has never seen come out right.`
+      ? `It has learned: after ${steps} steps ${right} of ${tests} unseen sequences come out right.`
       : `After ${steps} steps ${right} of ${tests} sequences come out right. Press Train to go on.`)];
     const known = get("known");
     const [such, whole] = [knownAs(get), sizeOf(get)].map((name) => known[name]);
     const share = (/** @type {number[]} */ [learned, all, most, median], /** @type {string} */ words) => `${learned} of ${all} ${
-      words} within ${grouped(most)} steps${learned ? `, in the median after ${grouped(median)}` : ""}`;
+      words} within ${grouped(most)} steps${learned > 1 ? `, in the median after ${grouped(median)}` : ""}`;
     if (such) {
       lines.push(`In our own trials, ${share(such, "runs like it learned")}${!whole || String(whole) === String(such) ? ""
         : `; with every part in its place ${share(whole, "did")}`}.`);
     } else if (Object.keys(known).length) {
-      lines.push("This is a single run; another may end otherwise.");
+      lines.push("Another run may end otherwise.");
     }
     if (run.longer.length && !own) lines.push(`With one digit more than any in training, ${run.rightOfLonger} of ${tests}.`);
-    return [judges() ? judged(get("guess")) : "", ...lines];
+    return judges() ? [judged(get("guess")), ...lines, get("why")] : lines;
   }
 
   /** Keeps a place for that: of what is said of a run as many letters as the longest has, which nobody sees. */
   function keep() {
     const run = [get("outcome") || "steps ".repeat(16), "steps ".repeat(Object.keys(get("known")).length && 25)];
     verdict.keep((guess && get("task") === first ? guess.inputs : [null]).map((input, answer) =>
-      [input ? judged(answer) : "", ...run]));
+      input ? [judged(answer), ...run, get("why")] : run));
   }
 
   function draw() {
@@ -194,12 +194,12 @@ function render({ model, el }) {
       fixed(run.losses.at(-1) ?? 0, 2)} \u00b7 ${right} of ${tests} right` + (run.longer.length
       ? ` \u00b7 with one digit more ${run.rightOfLonger}` : "")
       : "It has learned nothing yet.";
-    verdict.say(ended ? said() : ["The outcome appears here."]);
+    verdict.say(ended ? said() : []);
     verdict.element.classList.toggle("tfw-right", ended && (judges() ? get("guess") === get("right") : right >= enough));
     line.show(run, earlier, get("steps") / 2);
     text.show(run);
     looks.element.hidden = looks.heading.hidden = get("attention") === "cross" && !run.config.cross;
-    looks.show(run, get("attention"), run.step > 0);
+    looks.show(run, get("attention"));
   }
 
   const stop = [watch(model, SETTINGS, oncePerFrame(change)), watch(model, ["trained"], seek),

@@ -35,7 +35,7 @@ export function heads() {
       kind === "cross" ? (links?.(source) ?? []).map((column, row) => [row, column]) : []);
     const weights = run.heads(kind);
     element.style.setProperty("--letters", String(Math.max(...words.map((word) => word.length))));
-    heading.textContent = `where its heads look, first line (brighter: more${
+    heading.textContent = `where its heads look (brighter: more${
       frames.length ? "; framed: the answer" : ""})`;
     maps.forEach((map, h) => {
       const value = (/** @type {number} */ r, /** @type {number} */ c) =>

@@ -161,10 +161,10 @@ function render({ model, el }) {
       : `After ${steps} steps ${right} of ${tests} sequences come out right. Press Train to go on.`)];
     const known = get("known");
     const [such, whole] = [knownAs(get), sizeOf(get)].map((name) => known[name]);
-    const share = (/** @type {number[]} */ [learned, all, most, median], /** @type {string} */ words) => `${learned} of ${all} ${
-      words} within ${grouped(most)} steps${learned > 1 ? `, in the median after ${grouped(median)}` : ""}`;
+    const share = (/** @type {number[]} */ [learned, all, , median], /** @type {string} */ words) => `${learned} of ${all} ${
+      words}${learned > 1 ? `, in the median after ${grouped(median)}` : ""}`;
     if (such) {
-      lines.push(`In our own trials, ${share(such, "runs like it learned")}${!whole || String(whole) === String(such) ? ""
+      lines.push(`In our own trials of ${grouped(such[2])} steps, ${share(such, "runs like it learned")}${!whole || String(whole) === String(such) ? ""
         : `; with every part in its place ${share(whole, "did")}`}.`);
     } else if (Object.keys(known).length) {
       lines.push("Another run may end otherwise.");
@@ -212,7 +212,7 @@ function render({ model, el }) {
     visible = entry.isIntersecting;
   });
   const results = html("div", { class: "tfw-play-results" }, line.element, html("div", { class: "tfw-play-reads" },
-    html("p", { class: "tfw-heading" }, "read, written (framed: wrong; \u23ce: end)"), text.element), verdict.element);
+    html("p", { class: "tfw-heading" }, "read, written (underlined: wrong; \u23ce: end)"), text.element), verdict.element);
   const looked = html("div", { class: "tfw-play-looks" }, looks.heading, ...(guess ? [] : [looking.element]),
     looks.element);
   el.append(html("div", { class: "tfw tfw-play" },

@@ -1,5 +1,5 @@
 // @ts-check
-// What the model writes, below what it reads; wrong tokens are framed.
+// What the model writes, below what it reads; wrong tokens are underlined.
 
 import { html } from "../kit/elements.js";
 

@@ -245,7 +245,7 @@ def table(result: dict[str, Any]) -> str:
             f"{name}, seed {seed}: "
             + ", ".join(
                 f"{pairs:,} pairs BLEU {point['bleu']:.1f}"
-                for pairs, point in zip(curve["pairs"], points, strict=False)
+                for pairs, point in zip(curve["pairs"][: len(points)], points, strict=True)
             )
             for seed, points in curve[name].items()
         ]

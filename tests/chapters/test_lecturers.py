@@ -69,6 +69,7 @@ ANSWERS = {
     "translation/evaluation": "Then read",
     "translation/heads": "And *arrive*?",
     "findings/results": "Four comparisons",
+    "findings/iwslt": "As many steps for each amount",
     "findings/ablations": "What came out",
     "findings/parsing": "What it writes instead",
     "findings/errata": "A frequency for each column",

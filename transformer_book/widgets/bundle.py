@@ -31,6 +31,9 @@ _TYPE = re.compile(r"/\*\* @type \{[^\n]*?\} \*/ ?")
 _INDENTATION = re.compile(r"^\s+", re.MULTILINE)
 # A line's end that ends nothing but the line, with no comment in it
 _BROKEN = re.compile(r"^(?!.*//)(.*[{(,;\[}])\n", re.MULTILINE)
+# Of code with no text in it: spaces around a sign between names, numbers and brackets
+_CODE = re.compile(r"^[^\"'`/$\n]+$", re.MULTILINE)
+_SPACED = re.compile(r"(?<=[\w)\]}]) (=>|[=!<>]==?|&&|\|\||\?\?|[-+*]=|[-+*=<>?:%]) (?=[\w(\[{])")
 _OTHER = re.compile(r"^(?:import|export)\b(?!\().*", re.MULTILINE)
 
 
@@ -114,6 +117,7 @@ def as_expression(front_end: Path) -> str:
         if not statements:
             continue
         body = _INDENTATION.sub("", "".join(statements))
+        body = _CODE.sub(lambda line: _SPACED.sub(r"\1", line[0]), body)
         words = set(_WORD.findall(body))
         taken: dict[Path, list[str]] = {}
         for source, their_names, ours in module.imports:
@@ -127,7 +131,7 @@ def as_expression(front_end: Path) -> str:
             for source, names in taken.items()
         )
         is_entry = path == front_end
-        returned = "" if is_entry else f"return {{ {', '.join(wanted[path])} }};\n"
+        returned = "" if is_entry else f"return {{{','.join(wanted[path])}}};\n"
         kept = "return " if is_entry else f'$modules["{name(path)}"] = '
         written.append(f"{kept}(() => {{\n{bound}{body}{returned}}})();\n")
     whole = "".join(["(() => {\nconst $modules = {};\n", *reversed(written), "})()"])

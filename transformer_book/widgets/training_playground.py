@@ -68,7 +68,9 @@ class TrainingPlayground(Widget, Foretold):
         training: whether it trains now, until it has learned.
         question: to be answered before the model trains; with its answers, of which `right` is
             the one that training gives, and the sentence `why` that is shown then.
-        outcome: what is said at the end, with {steps}, {right}, {loss} and {longer} filled in.
+        mark: the number that the answer turns on, drawn into the curve once a guess is judged:
+            "loss" or "steps", the number, and its name.
+        outcome: what is said at the end, with {steps}, {right} and {loss} filled in.
         recorded: runs with these settings and others, for paper and for the count of those that
             have learned (`python -m measurements training_playground`).
 
@@ -108,7 +110,13 @@ class TrainingPlayground(Widget, Foretold):
     fast = traitlets.Bool(False).tag(sync=True)
     attention = traitlets.Enum(["cross", "encoder", "decoder"], "cross").tag(sync=True)
     question = traitlets.Unicode().tag(sync=True)
-    outcome = traitlets.Unicode().tag(sync=True)
+    mark = traitlets.Tuple(
+        traitlets.Enum(["loss", "steps"]), traitlets.Float(), traitlets.Unicode(),
+        default_value=None, allow_none=True,
+    ).tag(sync=True)  # fmt: skip
+    outcome = traitlets.Unicode(
+        f"After {{steps}} steps {{right}} of {N_TESTS} unseen sequences come out right."
+    ).tag(sync=True)
     known = traitlets.Dict().tag(sync=True)
 
     def __init__(

@@ -1,20 +1,22 @@
 // @ts-check
-// Loss and share of right sequences over the steps; earlier runs stay, in grey.
+// Loss and share of right sequences over the steps; earlier runs stay, in grey. The style sheet says how high.
 
 import { html, svg } from "../kit/elements.js";
 import { fixed, grouped } from "../kit/numbers.js";
 
 /** @typedef {import("./run.js").Run} Run */
 
-const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [440, 148, 26, 398, 12, 120];
 const MOST_POINTS = 240;
 
 /** @param {number} tests how many sequences are judged @param {number} every so many steps @param {number} batch learned from in each */
 export function curve(tests, every, batch) {
-  const axes = svg("g", {});
-  const lines = svg("g", {});
-  const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "tfw-play-curve", role: "img" },
-    axes, lines);
+  const ticks = (/** @type {(string | number)[]} */ values) => values.map((value) => html("span", {}, value));
+  const losses = html("div");
+  const lines = svg("svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none" });
+  const name = html("span");
+  const along = html("p");
+  const picture = html("div", { class: "tfw-play-curve", role: "img" },
+    losses, html("div", {}, lines, name), html("div", {}, ...ticks([tests, 0])), along);
   const key = (/** @type {string} */ line, /** @type {string} */ text) => html("li", {},
     svg("svg", { viewBox: "0 0 28 8", class: "tfw-swatch", "aria-hidden": "true" },
       svg("path", { d: "M0 4H28", class: line })), text);
@@ -23,31 +25,37 @@ export function curve(tests, every, batch) {
     key("tfw-play-loss", "loss in training"), key("tfw-play-share", `right, of ${tests} unseen`),
     old));
 
-  /** @param {Run} run @param {Run[]} earlier @param {number} least steps on the axis */
-  function show(run, earlier, least) {
+  /**
+   * @param {Run} run @param {Run[]} earlier @param {number} least steps on the axis
+   * @param {["loss" | "steps", number, string] | null} mark a line at such a loss or step, and its name
+   */
+  function show(run, earlier, least, mark) {
     const steps = Math.max(least, ...[run, ...earlier].map(({ step }) => step));
     const top = Math.ceil(1.1 * Math.log(run.config.vocab));
+    const up = (/** @type {number} */ share) => 100 - 100 * Math.min(1, share);
     const path = (/** @type {number[]} */ values, /** @type {number} */ apart, /** @type {number} */ high) => {
       const stride = Math.max(1, Math.floor(values.length / MOST_POINTS));
-      const points = values.flatMap((value, i) => (i % stride ? [] : [
-        `${(LEFT + (RIGHT - LEFT) * i * apart / steps).toFixed(1)} ${
-          (BOTTOM - (BOTTOM - TOP) * Math.min(1, value / high)).toFixed(1)}`]));
+      const points = values.flatMap((value, i) => (i % stride ? [] : [`${100 * i * apart / steps} ${up(value / high)}`]));
       return points.length ? `M${points.join("L")}` : "";
     };
-    const text = (/** @type {number} */ x, /** @type {number} */ y, /** @type {string | number} */ words, anchor = "end") =>
-      svg("text", { x, y, "text-anchor": anchor }, words);
-    axes.replaceChildren(svg("path", { d: `M${LEFT} ${TOP}V${BOTTOM + 2}H${RIGHT}V${TOP}`, class: "tfw-axis" }),
-      ...Array.from({ length: top + 1 }, (_, loss) => text(LEFT - 5, BOTTOM + 4 - (BOTTOM - TOP) * loss / top, loss)),
-      text(RIGHT + 4, TOP + 6, tests, "start"), text(RIGHT + 4, BOTTOM + 4, "0", "start"),
-      text(RIGHT, BOTTOM + 20, `${grouped(steps)} steps of ${batch} sequences`));
+    losses.replaceChildren(...ticks(Array.from({ length: top + 1 }, (_, i) => top - i)));
+    along.textContent = `${grouped(steps)} steps of ${batch} sequences`;
     const drawn = earlier.map(({ losses }) => ["old", path(losses, 1, top)]);
     drawn.push(["share", path(run.right, every, tests)], ["loss", path(run.losses, 1, top)]);
+    name.textContent = mark && mark[2];
+    if (mark) {
+      const [axis, at] = mark;
+      const [x, y] = [100 * at / steps, up(at / top)];
+      drawn.push(["mark", axis === "loss" ? `M0 ${y}H100` : `M${x} 0V100`]);
+      // Of a line near the bottom above it, else below it
+      name.style.cssText = axis === "steps" ? `left:${x}%` : `right:0;${at > 1 ? `top:${y}` : `bottom:${100 - y}`}%`;
+    }
     lines.replaceChildren(...drawn.map(([name, d]) => svg("path", { d, class: `tfw-play-${name}` })));
     old.hidden = !earlier.length;
-    const { losses, right } = run;
-    picture.setAttribute("aria-label", losses.length
-      ? `The loss fell from ${fixed(losses[0], 2)} to ${fixed(losses.at(-1) ?? 0, 2)} in ${
-        losses.length} steps; right sequences rose from ${right[0]} to ${right.at(-1)}.`
+    const { losses: fell, right } = run;
+    picture.setAttribute("aria-label", fell.length
+      ? `The loss fell from ${fixed(fell[0], 2)} to ${fixed(fell.at(-1) ?? 0, 2)} in ${
+        fell.length} steps; right sequences rose from ${right[0]} to ${right.at(-1)}.`
       : "Nothing yet.");
   }
 

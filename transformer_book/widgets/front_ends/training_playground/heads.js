@@ -27,20 +27,23 @@ export function heads() {
     }
     const name = (/** @type {number} */ token) => words[token] || "\u25b8";
     const read = [...source, 2].map(name);
-    const writes = run.writtenFor(0).map(name);
+    const ahead = !config.causal;
+    const writes = ahead ? [...target, 2].map(name) : run.writtenFor(0).map(name);
     const written = Array.from({ length: target.length + 1 }, (_, i) => writes[i] ?? NOTHING);
     const rows = kind === "encoder" ? read : written;
     const columns = kind === "decoder" ? ["\u25b8", ...written.slice(0, -1)] : read;
     const frames = /** @type {[number, number][]} */ (
-      kind === "cross" ? (links?.(source) ?? []).map((column, row) => [row, column]) : []);
+      kind === "cross" ? (links?.(source) ?? []).map((column, row) => [row, column])
+        : kind === "decoder" && ahead ? target.map((_, row) => [row, row + 1]) : []);
     const weights = run.heads(kind);
     element.style.setProperty("--letters", String(Math.max(...words.map((word) => word.length))));
-    heading.textContent = `where its heads look (brighter: more${
-      frames.length ? "; framed: the answer" : ""})`;
+    const what = ahead ? "heads in training" : config.n_layers > 1 ? "where its last layer looks" : "where its heads look";
+    heading.textContent = `${what} (rows: ${kind === "encoder" ? "read" : ahead ? "wanted" : "written"}; brighter: more${
+      frames.length ? "; framed: needed" : ""})`;
     maps.forEach((map, h) => {
       const value = (/** @type {number} */ r, /** @type {number} */ c) =>
-        (rows[r] === NOTHING ? null : weights[h]?.[r * places + c]) ?? null; // after the end none looks
-      map.show({ rows, columns, frames: frames.slice(0, writes.length), value, say: (r, c) => (value(r, c) == null ? "Nothing looks here."
+        (rows === written && !writes[r] ? null : weights[h]?.[r * places + c]) ?? null; // after the end none looks
+      map.show({ rows, columns, frames: run.written ? frames.slice(0, writes.length) : [], value, say: (r, c) => (value(r, c) == null ? "Nothing is written here."
         : `${rows[r]} looks at ${columns[c]}: ${fixed(100 * Number(value(r, c)), 0)} %`) });
     });
   }

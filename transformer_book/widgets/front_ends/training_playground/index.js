@@ -152,30 +152,29 @@ function render({ model, el }) {
 
   /** What came out, in words. @returns {string[]} */
   function said() {
-    const [right, loss, steps] = [run.right.at(-1) ?? 0, fixed(run.losses.at(-1) ?? 0, 2), grouped(run.step)];
-    const values = { steps, right, loss, longer: run.rightOfLonger };
-    const own = get("outcome").replace(/\{(\w+)\}/g,
-      (/** @type {string} */ _, /** @type {keyof typeof values} */ name) => String(values[name]));
-    const lines = [own || (run.learned
-      ? `It has learned: after ${steps} steps ${right} of ${tests} unseen sequences come out right.`
-      : `After ${steps} steps ${right} of ${tests} sequences come out right. Press Train to go on.`)];
+    const values = { steps: grouped(run.step), right: run.right.at(-1) ?? 0, loss: fixed(run.losses.at(-1) ?? 0, 2) };
+    const lines = [(run.learned ? "It has learned. " : "") + get("outcome").replace(/\{(\w+)\}/g,
+      (/** @type {string} */ _, /** @type {keyof typeof values} */ name) => String(values[name]))];
+    if (judges()) {
+      lines.unshift(judged(get("guess")));
+      lines.push(get("why"));
+    }
     const known = get("known");
     const [such, whole] = [knownAs(get), sizeOf(get)].map((name) => known[name]);
     const share = (/** @type {number[]} */ [learned, all, , median], /** @type {string} */ words) => `${learned} of ${all} ${
-      words}${learned > 1 ? `, in the median after ${grouped(median)}` : ""}`;
+      words}${learned > 1 ? `, in the median after ${grouped(median)} steps` : ""}`;
     if (such) {
-      lines.push(`In our own trials of ${grouped(such[2])} steps, ${share(such, "runs like it learned")}${!whole || String(whole) === String(such) ? ""
-        : `; with every part in its place ${share(whole, "did")}`}.`);
+      lines.push(`In our own trials of ${grouped(such[2])} steps, ${share(such, "such runs learned")}${!whole || String(whole) === String(such) ? ""
+        : `; with every part ${share(whole, "did")}`}.`);
     } else if (Object.keys(known).length) {
       lines.push("Another run may end otherwise.");
     }
-    if (run.longer.length && !own) lines.push(`With one digit more than any in training, ${run.rightOfLonger} of ${tests}.`);
-    return judges() ? [judged(get("guess")), ...lines, get("why")] : lines;
+    return lines;
   }
 
   /** Keeps a place for that: of what is said of a run as many letters as the longest has, which nobody sees. */
   function keep() {
-    const run = [get("outcome") || "steps ".repeat(16), "steps ".repeat(Object.keys(get("known")).length && 25)];
+    const run = ["It has learned. " + get("outcome"), "steps ".repeat(Object.keys(get("known")).length && 25)];
     verdict.keep((guess && get("task") === first ? guess.inputs : [null]).map((input, answer) =>
       input ? [judged(answer), ...run, get("why")] : run));
   }
@@ -196,7 +195,7 @@ function render({ model, el }) {
       : "It has learned nothing yet.";
     verdict.say(ended ? said() : []);
     verdict.element.classList.toggle("tfw-right", ended && (judges() ? get("guess") === get("right") : right >= enough));
-    line.show(run, earlier, get("steps") / 2);
+    line.show(run, earlier, get("steps") / (guess ? 1 : 2), ended && judges() ? get("mark") : null);
     text.show(run);
     looks.element.hidden = looks.heading.hidden = get("attention") === "cross" && !run.config.cross;
     looks.show(run, get("attention"));
@@ -208,11 +207,13 @@ function render({ model, el }) {
       else if (goal) rest();
     }),
     watch(model, ["attention", "guess"], oncePerFrame(draw))];
-  const observer = new IntersectionObserver(([entry]) => {
-    visible = entry.isIntersecting;
+  const observer = new IntersectionObserver((entries) => {
+    visible = entries[entries.length - 1].isIntersecting; // the latest
   });
-  const results = html("div", { class: "tfw-play-results" }, line.element, html("div", { class: "tfw-play-reads" },
-    html("p", { class: "tfw-heading" }, "read, written (underlined: wrong; \u23ce: end)"), text.element), verdict.element);
+  const reads = html("div", { class: "tfw-play-reads" },
+    html("p", { class: "tfw-heading" }, "read, written (underlined: wrong; \u23ce: end)"), text.element);
+  const results = html("div", { class: "tfw-play-results" },
+    html("div", { class: "tfw-play-seen" }, line.element, reads), verdict.element);
   const looked = html("div", { class: "tfw-play-looks" }, looks.heading, ...(guess ? [] : [looking.element]),
     looks.element);
   el.append(html("div", { class: "tfw tfw-play" },

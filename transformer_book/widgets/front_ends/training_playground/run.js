@@ -98,6 +98,9 @@ export class Run {
     this.unseen = false;
     window.fill(this.shown);
     this.written = yield* window.write(this.written ?? undefined);
+    if (this.config.causal) return;
+    window.fill(this.shown);
+    yield* window.read(); // as in training: there alone it can look ahead
   }
 
   /** What it has written for a sequence that is shown, up to its end. @param {number} n @returns {number[]} */

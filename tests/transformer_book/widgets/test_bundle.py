@@ -182,6 +182,19 @@ def test_comments_types_and_indentation_stay_behind_and_nothing_else(tmp_path):
     assert text.count("kept") == 4
 
 
+def test_spaces_around_signs_stay_behind_but_not_in_texts_nor_where_they_matter(tmp_path):
+    entry = write(
+        tmp_path,
+        index="const a = 3;\nconst b = -2;\nconst f = (x) => (x > 1 && x !== 2 ? x - -b : 0);\n"
+        "const g = (x) => a + +x;\nconst h = (x) => x - 1 - --x;\n"
+        'const found = "a = b".match(/a = (.)/);\n'
+        'export default [f(a), g(a), h(a), "a = b", `a + b ? ${a} : b`, found[1]];\n',
+    )
+    said = [1, 6, 0, "a = b", "a + b ? 3 : b", "b"]
+    assert default_of(entry, tmp_path) == said
+    assert "const f=(x)=>(x>1&&x!==2?x - -b:0);" in bundle(entry)
+
+
 def test_a_type_in_a_comment_is_no_import(tmp_path):
     entry = write(
         tmp_path, index='/** @typedef {import("./gone.js").Gone} Gone */\nexport default 1;\n'

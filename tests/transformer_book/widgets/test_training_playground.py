@@ -237,19 +237,17 @@ def test_the_page_says_how_many_recorded_runs_with_these_settings_have_learned(s
     assert [*widget.known.values()] == [whole, whole, nothing]
     shown = show(widget)
     said = train(shown)
-    assert said.endswith(
-        "In our own trials of 40 steps, 8 of 10 such runs learned, in the median after 30 steps."
-    )
+    assert said.endswith("Our own runs of 40 steps: 8 of 10 learned, in the median after 30.")
     shown.page.get_by_label("heads", exact=True).select_option("1")
     shown.frame()
     said = train(shown)
-    assert "0 of 10 such runs learned;" in said
-    eight = "8 of 10 did, in the median after 30 steps."
-    assert said.endswith(f"; with every part {eight}")
+    assert "0 of 10 learned;" in said
+    eight = "8 of 10, in the median after 30."
+    assert said.endswith(f"; with the whole model {eight}")
     shown.page.get_by_label("heads", exact=True).select_option("4")
     shown.frame()
     said = train(shown)
-    assert "such runs" not in said and "Another run may end otherwise" in said
+    assert "Our own runs" not in said and "Another run may end otherwise" in said
 
 
 @pytest.mark.parametrize(
@@ -269,7 +267,7 @@ def test_the_number_asked_about_is_drawn_once_the_guess_is_judged(show, mark):
         at = (line["x"] - box["x"]) / box["width"] * 20  # as wide as 20 steps
         assert line["height"] == pytest.approx(box["height"], abs=3)
     else:
-        at = (box["y"] + box["height"] - line["y"]) / box["height"] * 3  # as high as a loss of 3
+        at = (box["y"] + box["height"] - line["y"]) / box["height"] * 4  # as high as a loss of 4
         assert line["width"] == pytest.approx(box["width"], abs=3)
         assert min(abs(said["y"] + said["height"] - line["y"]), abs(said["y"] - line["y"])) < 4
     assert at == pytest.approx(mark[1], abs=0.1)

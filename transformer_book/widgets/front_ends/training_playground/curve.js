@@ -31,7 +31,7 @@ export function curve(tests, every, batch) {
    */
   function show(run, earlier, least, mark) {
     const steps = Math.max(least, ...[run, ...earlier].map(({ step }) => step));
-    const top = Math.ceil(1.1 * Math.log(run.config.vocab));
+    const top = Math.ceil(1.2 * Math.log(run.config.vocab));
     const up = (/** @type {number} */ share) => 100 - 100 * Math.min(1, share);
     const path = (/** @type {number[]} */ values, /** @type {number} */ apart, /** @type {number} */ high) => {
       const stride = Math.max(1, Math.floor(values.length / MOST_POINTS));
@@ -42,9 +42,10 @@ export function curve(tests, every, batch) {
     along.textContent = `${grouped(steps)} steps of ${batch} sequences`;
     const drawn = earlier.map(({ losses }) => ["old", path(losses, 1, top)]);
     drawn.push(["share", path(run.right, every, tests)], ["loss", path(run.losses, 1, top)]);
-    name.textContent = mark && mark[2];
-    if (mark) {
-      const [axis, at] = mark;
+    name.textContent = "";
+    if (mark && mark[1] <= steps) {
+      const [axis, at, words] = mark;
+      name.textContent = words;
       const [x, y] = [100 * at / steps, up(at / top)];
       drawn.push(["mark", axis === "loss" ? `M0 ${y}H100` : `M${x} 0V100`]);
       // Of a line near the bottom above it, else below it

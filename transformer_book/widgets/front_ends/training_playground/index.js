@@ -161,11 +161,11 @@ function render({ model, el }) {
     }
     const known = get("known");
     const [such, whole] = [knownAs(get), sizeOf(get)].map((name) => known[name]);
-    const share = (/** @type {number[]} */ [learned, all, , median], /** @type {string} */ words) => `${learned} of ${all} ${
-      words}${learned > 1 ? `, in the median after ${grouped(median)} steps` : ""}`;
+    const share = (/** @type {number[]} */ [learned, all, , median], says = "") => `${learned} of ${all}${says}${
+      learned > 1 ? `, in the median after ${grouped(median)}` : ""}`;
     if (such) {
-      lines.push(`In our own trials of ${grouped(such[2])} steps, ${share(such, "such runs learned")}${!whole || String(whole) === String(such) ? ""
-        : `; with every part ${share(whole, "did")}`}.`);
+      lines.push(`Our own runs of ${grouped(such[2])} steps: ${share(such, " learned")}${
+        !whole || String(whole) === String(such) ? "" : `; with the whole model ${share(whole)}`}.`);
     } else if (Object.keys(known).length) {
       lines.push("Another run may end otherwise.");
     }

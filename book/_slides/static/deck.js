@@ -403,8 +403,7 @@
   // Of a model that learns: the guess, what is pressed, and what its verdict asks to change
   const GUESS = ".tfw-play > .tfw-pick";
   const KEPT = `${GUESS}, .tfw-play-train, .tfw-play-train ~ .tfw-tick ~ .tfw-control`;
-  const STATUS = ".tfw-play-status";
-  const SAID = `${STATUS}, .tfw-play-results > [role=status]`; // of it, beside what it is about
+  const SAID = ".tfw-play-status, .tfw-play-results > [role=status]"; // of it, beside what it is about
 
   const [ESCAPE, M] = [27, 77]; // as reveal counts keys
 
@@ -494,7 +493,7 @@
     if (!last.length && !picture.querySelector(HANDLE)) last.push(...handles.slice(0, 1));
     last.push(...widget.querySelectorAll(":scope > :has(> [role=slider])"));
     let said = [...widget.querySelectorAll(":scope > [role=status]")].slice(-1);
-    if (picture.querySelector("[role=status]")) said = [...widget.querySelectorAll(asks ? STATUS : SAID)];
+    if (picture.querySelector("[role=status]")) said = [...widget.querySelectorAll(SAID)];
     shown.classList.remove("in-columns");
     clear(widget, [picture, ...said, ...last]);
     for (const part of widget.children) part.toggleAttribute("data-picture", part.contains(picture));

@@ -39,7 +39,7 @@ export function heads() {
     element.style.setProperty("--letters", String(Math.max(...words.map((word) => word.length))));
     const what = ahead ? "heads in training" : config.n_layers > 1 ? "where its last layer looks" : "where its heads look";
     heading.textContent = `${what} (rows: ${kind === "encoder" ? "read" : ahead ? "wanted" : "written"}; brighter: more${
-      frames.length ? "; framed: needed" : ""})`;
+      frames.length ? `; framed: ${ahead ? "the answer" : "needed"}` : ""})`;
     maps.forEach((map, h) => {
       const value = (/** @type {number} */ r, /** @type {number} */ c) =>
         (rows === written && !writes[r] ? null : weights[h]?.[r * places + c]) ?? null; // after the end none looks

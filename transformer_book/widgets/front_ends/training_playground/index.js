@@ -162,7 +162,7 @@ function render({ model, el }) {
     const known = get("known");
     const [such, whole] = [knownAs(get), sizeOf(get)].map((name) => known[name]);
     const share = (/** @type {number[]} */ [learned, all, , median], says = "") => `${learned} of ${all}${says}${
-      learned > 1 ? `, in the median after ${grouped(median)}` : ""}`;
+      learned > 1 ? `, half of them by step ${grouped(median)}` : ""}`;
     if (such) {
       lines.push(`Our own runs of ${grouped(such[2])} steps: ${share(such, " learned")}${
         !whole || String(whole) === String(such) ? "" : `; with the whole model ${share(whole)}`}.`);

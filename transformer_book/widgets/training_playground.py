@@ -70,6 +70,7 @@ class TrainingPlayground(Widget, Foretold):
             the one that training gives, and the sentence `why` that is shown then.
         mark: the number that the answer turns on, drawn into the curve once a guess is judged:
             "loss" or "steps", the number, and its name.
+        whole: what the whole model has and this one lacks, such as "with shortcuts".
         outcome: what is said at the end, with {steps}, {right} and {loss} filled in.
         recorded: runs with these settings and others, for paper and for the count of those that
             have learned (`python -m measurements training_playground`).
@@ -114,6 +115,7 @@ class TrainingPlayground(Widget, Foretold):
         traitlets.Enum(["loss", "steps"]), traitlets.Float(), traitlets.Unicode(),
         default_value=None, allow_none=True,
     ).tag(sync=True)  # fmt: skip
+    whole = traitlets.Unicode("with the whole model").tag(sync=True)
     outcome = traitlets.Unicode(
         f"After {{steps}} steps {{right}} of {N_TESTS} unseen sequences come out right."
     ).tag(sync=True)

@@ -237,17 +237,17 @@ def test_the_page_says_how_many_recorded_runs_with_these_settings_have_learned(s
     assert [*widget.known.values()] == [whole, whole, nothing]
     shown = show(widget)
     said = train(shown)
-    assert said.endswith("Our own runs of 40 steps: 8 of 10 learned, half of them by step 30.")
+    assert said.endswith("Our own runs of 40 steps: 8 of 10 learned, half of these by step 30.")
     shown.page.get_by_label("heads", exact=True).select_option("1")
     shown.frame()
     said = train(shown)
     assert "0 of 10 learned;" in said
-    eight = "8 of 10, half of them by step 30."
+    eight = "8 of 10, half of these by step 30."
     assert said.endswith(f"; with the whole model {eight}")
     shown.page.get_by_label("heads", exact=True).select_option("4")
     shown.frame()
     said = train(shown)
-    assert "Our own runs" not in said and "Another run may end otherwise" in said
+    assert "Our own runs" not in said and "Another run may differ" in said
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ export function curve(tests, every, batch) {
       return points.length ? `M${points.join("L")}` : "";
     };
     losses.replaceChildren(...ticks(Array.from({ length: top + 1 }, (_, i) => top - i)));
-    along.textContent = `${grouped(steps)} steps of ${batch} sequences`;
+    along.replaceChildren(...ticks(["0", `${grouped(steps)} steps of ${batch} sequences`]));
     const drawn = earlier.map(({ losses }) => ["old", path(losses, 1, top)]);
     drawn.push(["share", path(run.right, every, tests)], ["loss", path(run.losses, 1, top)]);
     name.textContent = "";
@@ -56,7 +56,7 @@ export function curve(tests, every, batch) {
     const { losses: fell, right } = run;
     picture.setAttribute("aria-label", fell.length
       ? `The loss fell from ${fixed(fell[0], 2)} to ${fixed(fell.at(-1) ?? 0, 2)} in ${
-        fell.length} steps; right sequences rose from ${right[0]} to ${right.at(-1)}.`
+        fell.length} steps; right: ${right[0]} to ${right.at(-1)}.`
       : "Nothing yet.");
   }
 

@@ -38,7 +38,7 @@ export function heads() {
     const weights = run.heads(kind);
     element.style.setProperty("--letters", String(Math.max(...words.map((word) => word.length))));
     const what = ahead ? "heads in training" : config.n_layers > 1 ? "where its last layer looks" : "where its heads look";
-    heading.textContent = `${what} (rows: ${kind === "encoder" ? "read" : ahead ? "wanted" : "written"}; brighter: more${
+    heading.textContent = `${what} (rows: ${kind === "encoder" ? "read" : ahead ? "wanted" : "written"}; ${kind === "decoder" ? "\u25b8: start" : "brighter: more"}${
       frames.length ? `; framed: ${ahead ? "the answer" : "needed"}` : ""})`;
     maps.forEach((map, h) => {
       const value = (/** @type {number} */ r, /** @type {number} */ c) =>

@@ -162,12 +162,12 @@ function render({ model, el }) {
     const known = get("known");
     const [such, whole] = [knownAs(get), sizeOf(get)].map((name) => known[name]);
     const share = (/** @type {number[]} */ [learned, all, , median], says = "") => `${learned} of ${all}${says}${
-      learned > 1 ? `, half of them by step ${grouped(median)}` : ""}`;
+      learned > 1 ? `, half of these by step ${grouped(median)}` : ""}`;
     if (such) {
       lines.push(`Our own runs of ${grouped(such[2])} steps: ${share(such, " learned")}${
-        !whole || String(whole) === String(such) ? "" : `; with the whole model ${share(whole)}`}.`);
+        !whole || String(whole) === String(such) ? "" : `; ${get("whole")} ${share(whole)}`}.`);
     } else if (Object.keys(known).length) {
-      lines.push("Another run may end otherwise.");
+      lines.push("Another run may differ.");
     }
     return lines;
   }

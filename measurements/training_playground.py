@@ -42,7 +42,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("copy", DEEP),
     ("copy", {"shortcuts": False}),
     ("copy", DEEP | {"shortcuts": False}),
-    ("copy", DEEP | {"norm": "post"}),
+    *(("copy", DEEP | {"norm": norm}) for norm in ("none", "post")),
     ("copy", DEEP | {"warm_up": False}),
     ("copy", DEEP | {"norm": "post", "warm_up": False}),
 ]

@@ -31,9 +31,13 @@ _TYPE = re.compile(r"/\*\* @type \{[^\n]*?\} \*/ ?")
 _INDENTATION = re.compile(r"^\s+", re.MULTILINE)
 # A line's end that ends nothing but the line, with no comment in it
 _BROKEN = re.compile(r"^(?!.*//)(.*[{(,;\[}])\n", re.MULTILINE)
-# Of code with no text in it: spaces around a sign between names, numbers and brackets
+# Of code with no text in it: spaces around a sign between names, numbers and brackets, and beside
+# a bracket or comma
 _CODE = re.compile(r"^[^\"'`/$\n]+$", re.MULTILINE)
-_SPACED = re.compile(r"(?<=[\w)\]}]) (=>|[=!<>]==?|&&|\|\||\?\?|[-+*]=|[-+*=<>?:%]) (?=[\w(\[{])")
+_SPACED = re.compile(
+    r"(?<=[\w)\]}]) (=>|[=!<>]==?|&&|\|\||\?\?|[-+*]=|[-+*=<>?:%]) (?=[\w(\[{])"
+    r"|(?<=[){,;]) +| +(?=})"
+)
 _OTHER = re.compile(r"^(?:import|export)\b(?!\().*", re.MULTILINE)
 
 
@@ -111,6 +115,7 @@ def as_expression(front_end: Path) -> str:
 
     add(front_end, ())
     wanted: dict[Path, dict[str, None]] = {path: {} for path in modules}  # names, in order
+    places = {path: place for place, path in enumerate(modules)}
     written: list[str] = []
     for path, module in reversed(modules.items()):  # each before those that it imports
         statements = _needed(module.statements, wanted[path])
@@ -124,17 +129,17 @@ def as_expression(front_end: Path) -> str:
             if ours in words:
                 wanted[source][their_names] = None
                 taken.setdefault(source, []).append(
-                    their_names if their_names == ours else f"{their_names}: {ours}"
+                    their_names if their_names == ours else f"{their_names}:{ours}"
                 )
         bound = "".join(
-            f'const {{ {", ".join(names)} }} = $modules["{name(source)}"];\n'
+            f"const {{{','.join(names)}}}=$modules[{places[source]}];\n"
             for source, names in taken.items()
         )
         is_entry = path == front_end
         returned = "" if is_entry else f"return {{{','.join(wanted[path])}}};\n"
-        kept = "return " if is_entry else f'$modules["{name(path)}"] = '
+        kept = "return " if is_entry else f"$modules[{places[path]}]="
         written.append(f"{kept}(() => {{\n{bound}{body}{returned}}})();\n")
-    whole = "".join(["(() => {\nconst $modules = {};\n", *reversed(written), "})()"])
+    whole = "".join(["(() => {\nconst $modules=[];\n", *reversed(written), "})()"])
     return _BROKEN.sub(r"\1", whole)
 
 

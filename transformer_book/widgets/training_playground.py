@@ -68,7 +68,7 @@ class TrainingPlayground(Widget, Foretold):
         training: whether it trains now, until it has learned.
         question: to be answered before the model trains; with its answers, of which `right` is
             the one that training gives, and the sentence `why` that is shown then.
-        mark: the number that the answer turns on, drawn into the curve once a guess is judged:
+        marks: the numbers that the answer turns on, drawn into the curve once a guess is judged:
             "loss" or "steps", the number, and its name.
         whole: what the whole model has and this one lacks, such as "with shortcuts".
         outcome: what is said at the end, with {steps}, {right} and {loss} filled in.
@@ -111,10 +111,9 @@ class TrainingPlayground(Widget, Foretold):
     fast = traitlets.Bool(False).tag(sync=True)
     attention = traitlets.Enum(["cross", "encoder", "decoder"], "cross").tag(sync=True)
     question = traitlets.Unicode().tag(sync=True)
-    mark = traitlets.Tuple(
-        traitlets.Enum(["loss", "steps"]), traitlets.Float(), traitlets.Unicode(),
-        default_value=None, allow_none=True,
-    ).tag(sync=True)  # fmt: skip
+    marks = traitlets.List(
+        traitlets.Tuple(traitlets.Enum(["loss", "steps"]), traitlets.Float(), traitlets.Unicode())
+    ).tag(sync=True)
     whole = traitlets.Unicode("with the whole model").tag(sync=True)
     outcome = traitlets.Unicode(
         f"After {{steps}} steps {{right}} of {N_TESTS} unseen sequences come out right."

@@ -200,11 +200,13 @@ def test_a_question_is_answered_before_the_model_trains_and_what_came_out_stands
     assert f"After 200 steps 0 of 200 are right; the loss is {loss:.2f}." in said
     assert "You expected: “A copy, as always”." in said
     assert f"What came out: “{WRONG_ORDER}”." in said and QUESTION["why"] in said
+    expect(shown.widget.locator(".tfw-play-true")).to_have_text([WRONG_ORDER])
     shown.check()
     shown.page.get_by_label("positions").select_option("sinusoidal")
     shown.frame()
     said = train(shown)
     assert "You expected" not in said  # the question was about another model
+    expect(shown.widget.locator(".tfw-play-true")).to_have_count(0)
 
 
 def test_python_starts_and_stops_it_and_names_the_step_to_go_to(show):
@@ -254,7 +256,7 @@ def test_the_page_says_how_many_recorded_runs_with_these_settings_have_learned(s
     "mark", [("loss", 0.55, "the least: 0.55"), ("loss", 2.2, "a guess"), ("steps", 4, "before")]
 )
 def test_the_number_asked_about_is_drawn_once_the_guess_is_judged(show, mark):
-    shown = show(TrainingPlayground(steps=20, fast=True, mark=mark, **QUESTION))
+    shown = show(TrainingPlayground(steps=20, fast=True, marks=[mark], **QUESTION))
     curve = shown.widget.locator(".tfw-play-curve")
     assert "20 steps" in curve.inner_text()  # as far as it trains
     shown.page.get_by_label(WRONG_ORDER).check()
@@ -276,6 +278,32 @@ def test_the_number_asked_about_is_drawn_once_the_guess_is_judged(show, mark):
     button(shown, "Start again").click()
     shown.frame()
     assert mark[2] not in curve.text_content()
+
+
+def test_the_step_at_which_it_has_learned_is_in_the_curve(show):
+    shown = show(TrainingPlayground(positions="learned", fast=True))
+    shown.set("trained", 40)
+    shown.widget.locator(".tfw-play-status", has_text="step 40 ").wait_for()
+    curve = shown.widget.locator(".tfw-play-curve")
+    assert "learned" not in curve.inner_text()
+    train(shown)
+    step = numbers(shown)[0]
+    assert curve.get_by_text(f"learned: step {step}", exact=True).is_visible()
+    line, box = (curve.locator(name).bounding_box() for name in (".tfw-play-mark", "svg"))
+    axis = int(re.search(r"(\d+) steps", curve.inner_text())[1])
+    assert (line["x"] - box["x"]) / box["width"] * axis == pytest.approx(step, abs=axis / 100)
+
+
+def test_before_a_question_is_answered_only_the_part_that_it_is_about_can_be_changed(show):
+    switches = ["cross", "positions", "norm"]
+    shown = show(TrainingPlayground(tasks=["copy", "sort"], switches=switches, **QUESTION))
+    others, task = shown.widget.locator("details"), shown.page.get_by_label("task")
+    assert shown.page.get_by_label("cross-attention", exact=True).is_visible()
+    assert not others.is_visible()
+    shown.page.get_by_label(WRONG_ORDER).check()
+    expect(others).to_be_visible()
+    others.locator("summary").click()
+    assert task.is_visible() and shown.page.get_by_label("positions").is_visible()
 
 
 def test_without_a_mask_its_heads_are_those_of_training_which_look_ahead(show):

@@ -132,11 +132,13 @@ export function heatmap(options) {
       }
     }
     const width = Math.max(2, size / 10);
-    context.lineWidth = width;
-    context.strokeStyle = FRAME;
     for (const [r, c] of matrix.frames ?? []) {
-      const inset = width / 2;
-      context.strokeRect(c * size + inset, r * size + inset, size - gap - width, size - gap - width);
+      // Dark inside it, for orange on yellow is hardly seen
+      for (const [colour, wide, inset] of /** @type {[string, number, number][]} */ ([["#000", width / 3, width], [FRAME, width, width / 2]])) {
+        context.strokeStyle = colour;
+        context.lineWidth = wide;
+        context.strokeRect(c * size + inset, r * size + inset, size - gap - 2 * inset, size - gap - 2 * inset);
+      }
     }
   }
 

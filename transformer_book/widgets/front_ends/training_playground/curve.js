@@ -8,28 +8,28 @@ import { fixed, grouped } from "../kit/numbers.js";
 
 const MOST_POINTS = 240;
 
-/** @param {number} tests how many sequences are judged @param {number} every so many steps @param {number} batch learned from in each */
-export function curve(tests, every, batch) {
+/** @param {Object<string, any>} constants as Python has them */
+export function curve({ n_tests: tests, enough, judged_every: every, recipe: { batch } }) {
   const ticks = (/** @type {(string | number)[]} */ values) => values.map((value) => html("span", {}, value));
   const losses = html("div");
   const lines = svg("svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none" });
-  const name = html("span");
+  const names = html("div");
   const along = html("p");
   const picture = html("div", { class: "tfw-play-curve", role: "img" },
-    losses, html("div", {}, lines, name), html("div", {}, ...ticks([tests, 0])), along);
+    losses, html("div", {}, lines, names), html("div", {}, ...ticks([tests, 0])), along);
   const key = (/** @type {string} */ line, /** @type {string} */ text) => html("li", {},
     svg("svg", { viewBox: "0 0 28 8", class: "tfw-swatch", "aria-hidden": "true" },
       svg("path", { d: "M0 4H28", class: line })), text);
   const old = key("tfw-play-old", "loss, earlier runs");
   const element = html("div", {}, picture, html("ul", { class: "tfw-key" },
-    key("tfw-play-loss", "loss in training"), key("tfw-play-share", `right, of ${tests} unseen`),
+    key("tfw-play-loss", "loss"), key("tfw-play-share", `right, of ${tests} unseen (from ${enough}: learned)`),
     old));
 
   /**
    * @param {Run} run @param {Run[]} earlier @param {number} least steps on the axis
-   * @param {["loss" | "steps", number, string] | null} mark a line at such a loss or step, and its name
+   * @param {["loss" | "steps" | "learned", number, string][]} marks lines at a loss or step, and their names
    */
-  function show(run, earlier, least, mark) {
+  function show(run, earlier, least, marks) {
     const steps = Math.max(least, ...[run, ...earlier].map(({ step }) => step));
     const top = Math.ceil(1.2 * Math.log(run.config.vocab));
     const up = (/** @type {number} */ share) => 100 - 100 * Math.min(1, share);
@@ -42,15 +42,12 @@ export function curve(tests, every, batch) {
     along.replaceChildren(...ticks(["0", `${grouped(steps)} steps of ${batch} sequences`]));
     const drawn = earlier.map(({ losses }) => ["old", path(losses, 1, top)]);
     drawn.push(["share", path(run.right, every, tests)], ["loss", path(run.losses, 1, top)]);
-    name.textContent = "";
-    if (mark && mark[1] <= steps) {
-      const [axis, at, words] = mark;
-      name.textContent = words;
+    names.replaceChildren(...marks.filter((mark) => mark[1] <= steps).map(([axis, at, words]) => {
       const [x, y] = [100 * at / steps, up(at / top)];
       drawn.push(["mark", axis === "loss" ? `M0 ${y}H100` : `M${x} 0V100`]);
-      // Of a line near the bottom above it, else below it
-      name.style.cssText = axis === "steps" ? `left:${x}%` : `right:0;${at > 1 ? `top:${y}` : `bottom:${100 - y}`}%`;
-    }
+      return html("span", { style: axis === "loss" ? `right:0;${at > 1 ? `top:${y}` : `bottom:${100 - y}`}%`
+        : `${x > (axis === "steps" ? 50 : 65) ? `right:${100 - x}` : `left:${x}`}%;top:${axis === "steps" ? 0 : 40}%` }, words);
+    }));
     lines.replaceChildren(...drawn.map(([name, d]) => svg("path", { d, class: `tfw-play-${name}` })));
     old.hidden = !earlier.length;
     const { losses: fell, right } = run;

@@ -43,7 +43,9 @@ export function heads() {
     maps.forEach((map, h) => {
       const value = (/** @type {number} */ r, /** @type {number} */ c) =>
         (rows === written && !writes[r] ? null : weights[h]?.[r * places + c]) ?? null; // after the end none looks
-      map.show({ rows, columns, frames: run.written ? frames.slice(0, writes.length) : [], value, say: (r, c) => (value(r, c) == null ? "Nothing is written here."
+      map.show({ rows, columns, frames: run.written ? frames.slice(0, writes.length) : [],
+        value: (r, c) => value(r, c) && Math.sqrt(Number(value(r, c))), // so that evenly shared weights are seen
+        say: (r, c) => (value(r, c) == null ? "Nothing is written here."
         : `${rows[r]} looks at ${columns[c]}: ${fixed(100 * Number(value(r, c)), 0)} %`) });
     });
   }

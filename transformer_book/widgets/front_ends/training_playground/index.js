@@ -20,7 +20,7 @@ const EARLIER = 3; // runs that stay in the picture
 /** @param {{model: import("../kit/model.js").Model, el: HTMLElement}} host */
 function render({ model, el }) {
   const get = (/** @type {string} */ name) => model.get(name);
-  const { n_tests: tests, judged_every: every, enough } = get("constants");
+  const { n_tests: tests, enough } = get("constants");
   const settings = () => settingsOf(get);
   const [asked, first] = [settings(), get("task")]; // what the question is about
   const apart = matchMedia("(prefers-reduced-motion: reduce)").matches ? 1000 : 95;
@@ -52,15 +52,18 @@ function render({ model, el }) {
   const own = html("div", { class: "tfw-controls" }, ...chosen.own.map(({ element }) => element));
   const parts = chosen.parts.map(({ element }) => element);
   const few = parts.length < 3;
-  const beside = few ? parts : [];
   const looking = choice(model, "attention", { label: "attention", options: [
     ["cross-attention", "cross"], ["encoder, self-attention", "encoder"],
     ["decoder, self-attention", "decoder"]] });
   const guess = get("question") ? pick(model, "guess", { label: get("question"),
     options: get("answers").map((/** @type {string} */ text, /** @type {number} */ i) => [text, i]) }) : null;
+  const beside = parts.slice(0, few ? 2 : guess ? 1 : 0); // of a question what it is about
+  const tasks = chosen.task.map(({ element }) => element);
+  const folded = few ? [] : [html("details", {}, html("summary", {}, tasks.length ? "Other parts and tasks" : "Take parts out"),
+    html("div", { class: "tfw-controls" }, ...tasks.splice(0), ...parts.slice(beside.length)))];
   const status = html("p", { class: "tfw-play-status" });
   const verdict = room("tfw-verdict");
-  const [line, text, looks] = [curve(tests, every, get("constants").recipe.batch), samples(), heads()];
+  const [line, text, looks] = [curve(get("constants")), samples(), heads()];
 
   /**
    * On a small screen what forms is seen while it forms, and what is said of it then; who has gone on is left alone.
@@ -148,7 +151,7 @@ function render({ model, el }) {
   /** What came of a guess. @param {number} answer */
   const judged = (answer) => foretold(get("answers"), answer, get("right"));
 
-  const judges = () => guess && get("guess") >= 0 && settings() === asked;
+  const judges = () => !!guess && get("guess") >= 0 && settings() === asked;
 
   /** What came out, in words. @returns {string[]} */
   function said() {
@@ -181,21 +184,28 @@ function render({ model, el }) {
 
   function draw() {
     results.setAttribute("aria-busy", String(goal > 0));
-    train.element.textContent = goal ? "Pause" : "Train";
     const ended = run.ended && !goal;
+    train.element.textContent = goal ? "Pause" : "Train";
+    train.element.classList.toggle("tfw-play-done", ended);
     const allowed = !guess || get("guess") >= 0;
     train.allow(allowed);
     one.allow(allowed && !goal);
     again.allow(run.step + goal > 0);
     own.hidden = get("task") !== "own";
+    for (const other of [...tasks, ...folded]) other.hidden = !allowed;
     const right = run.right.at(-1) ?? 0;
+    for (const [i, input] of (guess?.inputs ?? []).entries()) {
+      input.parentElement?.classList.toggle("tfw-play-true", ended && judges() && i === get("right"));
+    }
     status.textContent = !allowed ? "Say first what you expect." : run.step ? `step ${grouped(run.step)} \u00b7 loss ${
       fixed(run.losses.at(-1) ?? 0, 2)} \u00b7 ${right} of ${tests} right` + (run.longer.length
       ? ` \u00b7 with one digit more ${run.rightOfLonger}` : "")
       : "It has learned nothing yet.";
     verdict.say(ended ? said() : []);
     verdict.element.classList.toggle("tfw-right", ended && (judges() ? get("guess") === get("right") : right >= enough));
-    line.show(run, earlier, get("steps") / (guess ? 1 : 2), ended && judges() ? get("mark") : null);
+    line.show(run, earlier, get("steps") / (guess ? 1 : 2), [
+      ...(ended && judges() ? get("marks") : []),
+      ...(run.learned ? [["learned", run.learned, `learned: step ${grouped(run.learned)}`]] : [])]);
     text.show(run);
     looks.element.hidden = looks.heading.hidden = get("attention") === "cross" && !run.config.cross;
     looks.show(run, get("attention"));
@@ -211,7 +221,7 @@ function render({ model, el }) {
     visible = entries[entries.length - 1].isIntersecting; // the latest
   });
   const reads = html("div", { class: "tfw-play-reads" },
-    html("p", { class: "tfw-heading" }, "read, written (underlined: wrong; \u23ce: end)"), text.element);
+    html("p", { class: "tfw-heading" }, "grey: read; below: written (underlined: wrong; \u23ce: end)"), text.element);
   const results = html("div", { class: "tfw-play-results" },
     html("div", { class: "tfw-play-seen" }, line.element, reads), verdict.element);
   const looked = html("div", { class: "tfw-play-looks" }, looks.heading, ...(guess ? [] : [looking.element]),
@@ -219,9 +229,8 @@ function render({ model, el }) {
   el.append(html("div", { class: "tfw tfw-play" },
     ...(guess ? [guess.element] : []),
     html("div", { class: "tfw-controls" }, train.element, one.element, again.element,
-      fast.element, ...beside.slice(0, 1), ...chosen.task.map(({ element }) => element), ...beside.slice(1)),
-    own, ...(few ? [] : [html("details", {}, html("summary", {}, "Take parts out"),
-      html("div", { class: "tfw-controls" }, ...parts))]), status,
+      fast.element, ...beside.slice(0, 1), ...tasks, ...beside.slice(1)),
+    own, ...folded, status,
     html("div", { class: "tfw-play-drawn" }, results, looked)));
   keep();
   observer.observe(el);

@@ -37,7 +37,7 @@ export function samples() {
       places[n].tiles.forEach((tile, i) => {
         const there = i < written.length;
         const bad = there && written[i] !== wanted[i];
-        const text = there ? words[written[i]] || "?" : "";
+        const text = there ? words[written[i]] || "\u25b8" : "";
         wrong += Number(bad);
         if (tile.textContent !== text) tile.textContent = text;
         tile.className = bad ? "tfw-play-wrong" : there ? "tfw-play-right" : "";

@@ -13,7 +13,7 @@ const SWITCHES = {
   scaled: ["division by \u221ad\u2096"],
   wide_keys: ["heads with d\u2096 = 128"],
   shortcuts: ["shortcuts"],
-  norm: ["layer norm", [["before each sub-layer", "pre"], ["after each sub-layer", "post"], "none"]],
+  norm: ["layer norm", [["before each sub-layer (pre)", "pre"], ["after each (post)", "post"], "none"]],
   feed_forward: ["feed-forward"],
   warm_up: ["warm-up"],
   n_heads: ["heads", [1, 2, 4]],

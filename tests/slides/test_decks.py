@@ -334,7 +334,8 @@ def test_a_model_that_learns_on_a_slide_has_large_letters_and_shrinks_for_nothin
                 assert verdict.is_visible()
                 assert opened.page.locator(".present .slide-stage.with-one-part").count() == 1
                 assert train.is_visible() and change.count() == change.is_visible()
-                expect(question.locator("label:visible")).to_have_count(1)
+                # The guess, and what came out
+                expect(question.locator("label:visible")).to_have_count(2)
             train.focus()
             opened.page.keyboard.press("ArrowRight")
             assert not playground.count()  # a button leaves the arrows to the deck

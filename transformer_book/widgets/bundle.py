@@ -115,7 +115,7 @@ def as_expression(front_end: Path) -> str:
 
     add(front_end, ())
     wanted: dict[Path, dict[str, None]] = {path: {} for path in modules}  # names, in order
-    places = {path: place for place, path in enumerate(modules)}
+    numbers = {path: number for number, path in enumerate(modules)}
     written: list[str] = []
     for path, module in reversed(modules.items()):  # each before those that it imports
         statements = _needed(module.statements, wanted[path])
@@ -132,12 +132,12 @@ def as_expression(front_end: Path) -> str:
                     their_names if their_names == ours else f"{their_names}:{ours}"
                 )
         bound = "".join(
-            f"const {{{','.join(names)}}}=$modules[{places[source]}];\n"
+            f"const {{{','.join(names)}}}=$modules[{numbers[source]}];\n"
             for source, names in taken.items()
         )
         is_entry = path == front_end
         returned = "" if is_entry else f"return {{{','.join(wanted[path])}}};\n"
-        kept = "return " if is_entry else f"$modules[{places[path]}]="
+        kept = "return " if is_entry else f"$modules[{numbers[path]}]="
         written.append(f"{kept}(() => {{\n{bound}{body}{returned}}})();\n")
     whole = "".join(["(() => {\nconst $modules=[];\n", *reversed(written), "})()"])
     return _BROKEN.sub(r"\1", whole)

@@ -288,7 +288,7 @@ def test_the_step_at_which_it_has_learned_is_in_the_curve(show):
     assert "learned" not in curve.inner_text()
     train(shown)
     step = numbers(shown)[0]
-    assert curve.get_by_text(f"learned: step {step}", exact=True).is_visible()
+    assert curve.get_by_text(f"learned: {step}", exact=True).is_visible()
     line, box = (curve.locator(name).bounding_box() for name in (".tfw-play-mark", "svg"))
     axis = int(re.search(r"(\d+) steps", curve.inner_text())[1])
     assert (line["x"] - box["x"]) / box["width"] * axis == pytest.approx(step, abs=axis / 100)

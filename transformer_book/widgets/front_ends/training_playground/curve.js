@@ -9,7 +9,7 @@ import { fixed, grouped } from "../kit/numbers.js";
 const MOST_POINTS = 240;
 
 /** @param {Object<string, any>} constants as Python has them */
-export function curve({ n_tests: tests, enough, judged_every: every, recipe: { batch } }) {
+export function curve({ n_tests: tests, judged_every: every, recipe: { batch } }) {
   const ticks = (/** @type {(string | number)[]} */ values) => values.map((value) => html("span", {}, value));
   const losses = html("div");
   const lines = svg("svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none" });
@@ -22,7 +22,7 @@ export function curve({ n_tests: tests, enough, judged_every: every, recipe: { b
       svg("path", { d: "M0 4H28", class: line })), text);
   const old = key("tfw-play-old", "loss, earlier runs");
   const element = html("div", {}, picture, html("ul", { class: "tfw-key" },
-    key("tfw-play-loss", "loss"), key("tfw-play-share", `right, of ${tests} unseen (from ${enough}: learned)`),
+    key("tfw-play-loss", "loss in training"), key("tfw-play-share", `right, of ${tests} unseen`),
     old));
 
   /**

@@ -205,7 +205,7 @@ function render({ model, el }) {
     verdict.element.classList.toggle("tfw-right", ended && (judges() ? get("guess") === get("right") : right >= enough));
     line.show(run, earlier, get("steps") / (guess ? 1 : 2), [
       ...(ended && judges() ? get("marks") : []),
-      ...(run.learned ? [["learned", run.learned, `learned: step ${grouped(run.learned)}`]] : [])]);
+      ...(run.learned ? [["learned", run.learned, `learned: ${grouped(run.learned)}`]] : [])]);
     text.show(run);
     looks.element.hidden = looks.heading.hidden = get("attention") === "cross" && !run.config.cross;
     looks.show(run, get("attention"));
@@ -221,7 +221,7 @@ function render({ model, el }) {
     visible = entries[entries.length - 1].isIntersecting; // the latest
   });
   const reads = html("div", { class: "tfw-play-reads" },
-    html("p", { class: "tfw-heading" }, "grey: read; below: written (underlined: wrong; \u23ce: end)"), text.element);
+    html("p", { class: "tfw-heading" }, "grey: read; underlined: wrong; \u23ce: end"), text.element);
   const results = html("div", { class: "tfw-play-results" },
     html("div", { class: "tfw-play-seen" }, line.element, reads), verdict.element);
   const looked = html("div", { class: "tfw-play-looks" }, looks.heading, ...(guess ? [] : [looking.element]),

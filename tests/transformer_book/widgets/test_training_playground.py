@@ -192,6 +192,7 @@ def test_a_question_is_answered_before_the_model_trains_and_what_came_out_stands
     shown.frame()
     # Cells that are framed would answer many a question, so they are framed only while it learns.
     assert not picture.evaluate(FRAMED)
+    expect(shown.widget.locator(".tfw-play-true")).to_have_count(0)
     button(shown, "Train").press("Enter")
     said = verdict(shown)
     assert picture.evaluate(FRAMED)

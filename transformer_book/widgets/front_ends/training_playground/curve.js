@@ -45,8 +45,9 @@ export function curve({ n_tests: tests, judged_every: every, recipe: { batch } }
     names.replaceChildren(...marks.filter((mark) => mark[1] <= steps).map(([axis, at, words]) => {
       const [x, y] = [100 * at / steps, up(at / top)];
       drawn.push(["mark", axis === "loss" ? `M0 ${y}H100` : `M${x} 0V100`]);
-      return html("span", { style: axis === "loss" ? `right:0;${at > 1 ? `top:${y}` : `bottom:${100 - y}`}%`
-        : `${x > (axis === "steps" ? 50 : 65) ? `right:${100 - x}` : `left:${x}`}%;top:${axis === "steps" ? 0 : 40}%` }, words);
+      return html("span", { class: `tfw-play-at-${axis}`, style: `${axis === "loss"
+        ? at > 1 ? `top:${y}` : `bottom:${100 - y}`
+        : x > (axis === "steps" ? 50 : 65) ? `right:${100 - x}` : `left:${x}`}%` }, words);
     }));
     lines.replaceChildren(...drawn.map(([name, d]) => svg("path", { d, class: `tfw-play-${name}` })));
     old.hidden = !earlier.length;

@@ -1,6 +1,7 @@
 // @ts-check
 // Where the heads look, for the first of the sequences that are shown.
 
+import { sequential } from "../kit/colours.js";
 import { heatmap } from "../kit/heatmap.js";
 import { html } from "../kit/elements.js";
 import { fixed } from "../kit/numbers.js";
@@ -44,7 +45,8 @@ export function heads() {
       const value = (/** @type {number} */ r, /** @type {number} */ c) =>
         (rows === written && !writes[r] ? null : weights[h]?.[r * places + c]) ?? null; // after the end none looks
       map.show({ rows, columns, frames: run.written ? frames.slice(0, writes.length) : [],
-        value: (r, c) => value(r, c) && Math.sqrt(Number(value(r, c))), // so that evenly shared weights are seen
+        value,
+        colour: (weight) => sequential(Math.sqrt(weight)), // evenly shared weights are seen
         say: (r, c) => (value(r, c) == null ? "Nothing is written here."
         : `${rows[r]} looks at ${columns[c]}: ${fixed(100 * Number(value(r, c)), 0)} %`) });
     });

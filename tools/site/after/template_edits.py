@@ -12,6 +12,7 @@
 - Pictures are loaded when they come near the window, and have their place before they have come.
   One so wide that a phone would make its letters too small to read keeps a least width, in a box
   that scrolls.
+- Words of code that have no colour of their own are no elements of their own.
 - What a cell prints is prose, which is broken where a line ends, or rows, in which something stands
   below something: a box that scrolls keeps them whole.
 
@@ -77,9 +78,12 @@ PRINTED = re.compile(
     r'<div class="(output (?:stream|text_plain)[^"]*"><div class="highlight"><pre>)(.*?)(?=</pre>)',
     re.DOTALL,
 )
-# In a signature Sphinx puts each word into two elements for which the site has no style.
+# In a signature Sphinx puts each word into an element for which the site has no style.
 SIGNATURE = re.compile(r'<dt class="sig .*?</dt>', re.DOTALL)
-PART = re.compile(r'<span class="(?:pre|n|p|w)">([^<]*)</span>')
+WORD = re.compile(r'<span class="pre">([^<]*)</span>')
+# Names, punctuation and spaces have the colour of all code: elements that a phone lays out for
+# nothing, and in a chapter nearly every second one.
+UNCOLOURED = re.compile(r'<span class="(?:n|nn|p|w)">([^<]*)</span>')
 ALIGNED = re.compile(r"[^\s>] {2,}\S")
 
 # How many points a figure's smallest letters have, as tools/site/extensions/night.py says it.
@@ -149,10 +153,8 @@ def finished(page: str, name: str, pictures: dict[str, Path]) -> str:
         rows = "rows " if len(lines) > 1 and any(map(ALIGNED.search, lines)) else ""
         return f'<div class="{rows}{match[1]}{match[2]}'
 
-    def plain(match: re.Match[str]) -> str:
-        return PART.sub(r"\1", PART.sub(r"\1", match[0]))  # one of them in the other
-
-    page = SIGNATURE.sub(plain, page)
+    page = SIGNATURE.sub(lambda match: WORD.sub(r"\1", match[0]), page)
+    page = UNCOLOURED.sub(r"\1", page)
     return PRINTED.sub(printed, IMAGE.sub(waiting, page))
 
 

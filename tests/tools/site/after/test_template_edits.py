@@ -163,6 +163,13 @@ def test_a_signature_has_no_element_without_a_style() -> None:
     assert f'<dt class="sig x">step: <span class="o">=</span></dt>{code}' in page
 
 
+def test_words_of_code_without_a_colour_are_no_elements() -> None:
+    loop = '<span class="k">for</span><span class="w"> </span><span class="n">i</span>'
+    code = f'<pre>{loop}<span class="p">:</span></pre>'
+    page = finished(PAGE.format(content=code), "chapter", {})
+    assert '<pre><span class="k">for</span> i:</pre>' in page
+
+
 def test_the_box_of_a_wide_picture_is_shown_in_the_pictures_mode(tmp_path: Path) -> None:
     path = tmp_path / "drawn.png"
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, b"IHDR", 3532, 48))

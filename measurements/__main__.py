@@ -36,8 +36,8 @@ SIDE_BY_SIDE = [
 ]
 # Each has a file of its own.
 ALONE = [
-    *("everyday_model", "fine_tuning", "own_translator", "samples", "scorers", "talks"),
-    "verdicts",
+    *("everyday_model", "fine_tuning", "own_translator", "reading_back", "samples", "scorers"),
+    *("talks", "verdicts"),
 ]
 MAKING = ["finished_run", "publish_model", "first_gpu"]
 GROUPS = {

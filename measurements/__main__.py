@@ -58,6 +58,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "split": {"help": "the sentences to translate"},
     "tests": {"type": Path, "metavar": "FOLDER", "help": "tables of pairs from elsewhere"},
     "verdicts": {"type": Path, "metavar": "FILE", "help": "what has been judged (default: ours)"},
+    "blind": {"type": Path, "metavar": "FILE", "help": "what was judged blind (default: ours)"},
     "steps": {"type": int, "metavar": "N", "help": "of training, for each model"},
     "sentences": {"type": int, "metavar": "N", "help": "only the first so many"},
     "each": {"type": int, "metavar": "N", "help": "samples for each rule"},

@@ -3,6 +3,10 @@
 Each German sentence is translated with a beam of four. `verdicts.tsv` beside this file holds what a
 reader of both languages said of each translation so far; a verdict stays true whatever model wrote
 it, so that after more training only what is new has to be read.
+
+Where reading back (`TwoWayTranslator.rerank`) ends with another translation, a second reader has
+judged both, all of them in random order, without being told which was which: `verdicts_blind.tsv`
+holds the German, the beam's translation, its fault, the other translation, its fault.
 """
 
 from collections import Counter
@@ -18,6 +22,7 @@ from transformer.evaluation import sentence_chrf
 from transformer_book.both_ways import TwoWayTranslator
 
 VERDICTS = Path(__file__).with_name("verdicts.tsv")
+BLIND = Path(__file__).with_name("verdicts_blind.tsv")
 # The first that holds, in this order.
 FAULTS = {
     "word": "a word means something else, or is none",
@@ -28,7 +33,7 @@ FAULTS = {
 }
 
 
-def run(model: Path, *, verdicts: Path = VERDICTS) -> dict[str, Any]:
+def run(model: Path, *, verdicts: Path = VERDICTS, blind: Path = BLIND) -> dict[str, Any]:
     """Every sentence with its translation and its fault, and how many have which.
 
     Beside them stands what programs say of it: chrF by the nearer of two references, and the
@@ -54,6 +59,7 @@ def run(model: Path, *, verdicts: Path = VERDICTS) -> dict[str, Any]:
             f"{', '.join(FAULTS)} as its third column:\n{lines}"
         )
     return {
+        "blind": judged_blind(two, pairs, blind),
         "faults": FAULTS,
         "counts": dict(Counter(known[pair] for pair in pairs)),
         "judged": [
@@ -70,6 +76,27 @@ def run(model: Path, *, verdicts: Path = VERDICTS) -> dict[str, Any]:
             )
         ],
     }
+
+
+def judged_blind(
+    two: TwoWayTranslator, pairs: list[tuple[str, str]], path: Path
+) -> list[dict[str, str]]:
+    """What reading back has changed, with the second reader's verdicts of both translations.
+
+    Raises:
+        ValueError: the file is about other translations.
+    """
+    names = ("german", "beam", "beam_fault", "read_back", "read_back_fault")
+    known = [dict(zip(names, line.split("\t"), strict=True)) for line in read_lines(path)]
+    read = two.rerank(asking_for("en", [german for german, _ in pairs]))
+    changed = [
+        (german, beam, back)
+        for (german, beam), back in zip(pairs, read, strict=True)
+        if beam != back
+    ]
+    if changed != [(one["german"], one["beam"], one["read_back"]) for one in known]:
+        raise ValueError(f"{path} is about other translations; have all of these judged anew")
+    return known
 
 
 def read_verdicts(path: Path = VERDICTS) -> dict[tuple[str, str], str]:

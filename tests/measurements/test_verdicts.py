@@ -27,14 +27,23 @@ def one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.slow
-def test_what_is_new_is_asked_for_and_what_was_judged_is_kept(one: Path) -> None:
+def test_what_is_new_is_asked_for_and_what_was_judged_is_kept(
+    one: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(ValueError, match="1 translations have not been judged") as error:
         verdicts.run(Path("model"), verdicts=one)
     line = str(error.value).splitlines()[-1]
     (translation,) = two_ways().translate(asking_for("en", [ROW.german]), beam_size=4)
     assert line == f"{ROW.german}\t{translation}"
     one.write_text(f"{one.read_text('utf-8')}{line}\tword\n", "utf-8")
-    found = verdicts.run(Path("model"), verdicts=one)
+    monkeypatch.setattr(verdicts.TwoWayTranslator, "rerank", lambda two, texts: ["Another."])
+    blind = one.with_name("blind.tsv")
+    blind.write_text(f"{ROW.german}\tOld.\tword\tAnother.\tsense\n", "utf-8")
+    with pytest.raises(ValueError, match="is about other translations; have all of these judged"):
+        verdicts.run(Path("model"), verdicts=one, blind=blind)
+    blind.write_text(f"{ROW.german}\t{translation}\tword\tAnother.\tsense\n", "utf-8")
+    found = verdicts.run(Path("model"), verdicts=one, blind=blind)
+    assert [pair["read_back_fault"] for pair in found["blind"]] == ["sense"]
     assert found["counts"] == {"word": 1}
     assert found["judged"][0]["fault"] == "word"
     assert table(found).splitlines()[0] == f"  1  {FAULTS['word']}"

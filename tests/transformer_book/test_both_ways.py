@@ -1,16 +1,20 @@
 """A model of two directions finds out which is meant, in Python as in the page."""
 
 import json
+import math
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.helpers.both_ways import ENGLISH, GERMAN, N_KNOWN, UNSURE_BELOW, two_ways
 from tests.transformer_book.widgets.in_node import answers
+from transformer.decoding.beam import penalty
+from transformer.text import BOS_ID, EOS_ID
 from transformer.translation import Translator
 
 from transformer_book import shipped
-from transformer_book.both_ways import TwoWayTranslator, without_direction
+from transformer_book.both_ways import Candidate, TwoWayTranslator, without_direction
 from transformer_book.widgets.beam_explorer import tokens_of
 
 
@@ -67,3 +71,60 @@ def test_it_is_read_from_where_it_was_left(tmp_path: Path, monkeypatch: pytest.M
     read = shipped.shipped_model("both")
     assert isinstance(read, TwoWayTranslator) and read.ways == two.ways
     assert read.translate(GERMAN[:2]) == two.translate(GERMAN[:2])
+
+
+def log_probability(two: TwoWayTranslator, source: str, target: str) -> float:
+    """Of a whole output with its end mark, by one pass over one sentence."""
+    encode, model = two.tokenizer.encode, two.model
+    tokens = [*encode(target), EOS_ID]
+    with torch.no_grad():
+        logits = model(
+            torch.tensor([[*encode(source), EOS_ID]]), torch.tensor([[BOS_ID, *tokens[:-1]]])
+        )
+    return logits[0].log_softmax(-1)[range(len(tokens)), tokens].sum().item()
+
+
+def test_every_candidate_is_read_back_in_the_other_direction():
+    two = two_ways()
+    texts = [GERMAN[5], "", ENGLISH[6], f"→de {GERMAN[5]}"]
+    found = two.candidates(texts, beam_size=3)
+    nbest = two.n_best(texts, 3, beam_size=3)
+    assert [[(one.text, one.forward) for one in each] for each in found] == nbest
+    assert list(map(len, found)) == [3, 0, 3, 3]
+    back = ["→de ", "", "→en ", "→en "]
+    for text, arrow, candidates in zip(texts, back, found, strict=True):
+        plain = without_direction(text)
+        for one in candidates:
+            assert one.length == len(two.tokenizer.encode(one.text)) + 1
+            expected = log_probability(two, arrow + one.text, plain)
+            expected /= penalty(len(two.tokenizer.encode(plain)) + 1, 0.6)
+            assert one.backward == pytest.approx(expected, abs=1e-3)
+    best = [max(each, key=Candidate.score).text if each else "" for each in found]
+    assert two.rerank(texts, beam_size=3) == best
+
+
+def test_what_leaves_something_out_reads_back_badly():
+    """The shipped model's greedy translation has lost a word, and its beam has not."""
+    office = "Das Büro im dritten Stock steht seit Wochen leer."
+    shipped_one = shipped.shipped_model()
+    assert isinstance(shipped_one, TwoWayTranslator)
+    read = {one.text: one for one in shipped_one.candidates([office])[0]}
+    (greedy,) = shipped_one.translate([office])
+    (kept,) = shipped_one.rerank([office])
+    assert "empty" not in greedy and "empty" in kept
+    assert read[greedy].backward < read[kept].backward - 5
+
+
+def test_the_score_adds_what_is_read_back_and_a_bonus_for_each_token():
+    one = Candidate("x", -1.0, -4.0, 6)
+    assert one.score(0.5, 0.25) == -1.0 - 2.0 + 1.5
+    assert one.score(0.0, 0.0) == one.forward
+
+
+def test_a_candidate_that_is_too_long_to_be_read_back_comes_last(monkeypatch: pytest.MonkeyPatch):
+    two, long = two_ways(), "word " * 300
+    monkeypatch.setattr(two, "n_best", lambda *args, **kwargs: [[(long, -1.0), ("No.", -9.0)]])
+    assert [one.backward == -math.inf for one in two.candidates([GERMAN[0]])[0]] == [True, False]
+    assert two.rerank([GERMAN[0]]) == ["No."]
+    monkeypatch.setattr(two, "n_best", lambda *args, **kwargs: [[(long, -1.0)]])
+    assert two.rerank([GERMAN[0]]) == [long]

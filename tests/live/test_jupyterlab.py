@@ -213,6 +213,8 @@ MOVES = [
     Move("ParserAtWork(shipped_model('toy_parser'))", "slider", "tokens written", "Home",
          "step", 0),
     Move("PositionExplorer()", "radio", "curves", "ArrowLeft", "view", "rotation"),
+    Move("RerankExplorer(shipped_model(), ['Wer war es?'])", "slider", "how much", "End",
+         "weight", 0.5),
     Move("RotaryExplorer()", "slider", "distance", "End", "distance", 20),
     Move("ScheduleExplorer()", "slider", "warm-up steps", "Home", "warmup", 100),
     Move("SeedsExplorer()", "slider", "seeds n", "End", "n", 50),

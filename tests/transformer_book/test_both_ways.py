@@ -62,6 +62,18 @@ def test_a_page_asks_as_python_does_and_warns_of_the_same_translations():
         assert bool(one["note"]) == one["note"].startswith("The model is unsure") == unsure, text
 
 
+def test_a_page_reads_back_as_python_does():
+    two = two_ways()
+    texts = [GERMAN[0], GERMAN[5], ENGLISH[6], f"\u2192de {GERMAN[5]}"]
+    found = answers(two, [{"method": "readBack", "text": t, "beamSize": 3} for t in texts])
+    for page, python in zip(found, two.candidates(texts, beam_size=3), strict=True):
+        assert [one["text"] for one in page] == [one.text for one in python]
+        for one, expected in zip(page, python, strict=True):
+            assert one["length"] == expected.length
+            assert one["forward"] == pytest.approx(expected.forward, abs=1e-3)
+            assert one["backward"] == pytest.approx(expected.backward, abs=1e-2)
+
+
 def test_it_is_read_from_where_it_was_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     two, folder = two_ways(), tmp_path / "models" / "both"
     two.save(folder)

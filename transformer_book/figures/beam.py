@@ -112,3 +112,30 @@ def beam_curves(
         ax.set_xlabel("beam size")
         ax.set_title(name, fontsize=13)
     return axes
+
+
+def rerank_bars(
+    texts: Sequence[str], costs: Sequence[Sequence[float]], *, ax: Axes | None = None
+) -> Axes:
+    """Candidates with what each costs to write and to be read back, in nats, the best on top.
+
+    Args:
+        texts: of each candidate.
+        costs: of each the two costs, none below 0.
+
+    Raises:
+        ValueError: not two costs for each text.
+    """
+    if np.shape(costs) != (len(texts), 2):
+        raise ValueError(f"{len(texts)} texts need as many pairs of costs")
+    if ax is None:
+        _, ax = plt.subplots(figsize=(8.0, 0.8 + 0.4 * len(texts)), layout="constrained")
+    write, read = np.transpose(np.asarray(costs, dtype=float))
+    rows = np.arange(len(texts))
+    ax.barh(rows, write, 0.35, color=PALETTE[0], label="to write it")
+    ax.barh(rows, read, 0.35, left=write, color=PALETTE[1], label="to read the sentence back")
+    for row, text in enumerate(literal(texts)):
+        ax.annotate(text, (0, row - 0.25), (2, 0), textcoords="offset points", va="bottom")
+    ax.set(xlabel="cost in nats", yticks=[], ylim=(len(texts) - 0.4, -0.9), xlim=(0, None))
+    ax.legend(loc="lower right")
+    return ax

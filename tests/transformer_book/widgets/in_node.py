@@ -51,6 +51,7 @@ const METHODS = {
     await answer(own, model, question);
     return state.contents.runs;
   },
+  readBack: ({ text, beamSize }) => model.readBack(text, beamSize),
   attention: ({ text }) => model.attention(text),
   encode: ({ texts }) => texts.map((text) => model.tokenizer.encode(text)),
   fewest: ({ texts }) => texts.map((text) => model.tokenizer.fewest(text)),

@@ -18,6 +18,7 @@ import pytest
 from tests.transformer_book.widgets.broken_examples import DOG, MAN, bench, translator
 from tests.transformer_book.widgets.decoder_examples import OTHER, TOY, decoder
 from tests.transformer_book.widgets.heads_examples import made
+from tests.transformer_book.widgets.rerank_examples import explorer as reranked
 from transformer.text import BOS_ID, EOS_ID
 
 from transformer_book import widgets
@@ -35,6 +36,7 @@ GIVEN: dict[str, Callable[[], Any]] = {
     "DecoderAtWork": lambda: decoder([TOY, OTHER]),
     "MemoryExplorer": lambda: widgets.MemoryExplorer(63_000_000, 480_000.0),
     "ParserAtWork": lambda: widgets.ParserAtWork(translator("toy_parser")),
+    "RerankExplorer": reranked,
     "SelfCheck": lambda: predict("How much?", 0.62, low=0, high=1, why="So it is."),
     "SoftmaxTemperature": lambda: widgets.SoftmaxTemperature(scores=[("a", 2.0), ("b", 0.0)]),
 }

@@ -7,10 +7,12 @@ import { fromBase64 } from "./assembled.js";
 import { crc32, inflatedBySteps, joined } from "./parts.js";
 import { transformer } from "./network.js";
 import { normalize } from "../kit/normalization.js";
-import { beamSearch, drawn, largest, mostProbable, oneByOne } from "./search.js";
+import { lengthPenalty } from "../beam_explorer/maths.js";
+import { beamSearch, drawn, forced, largest, mostProbable, oneByOne } from "./search.js";
 import { BOS, EOS, tokenizerOf } from "./tokenizer.js";
 import { weightsOf } from "./weights.js";
 
+const ALPHA = 0.6; // of the length penalty, section 6.1
 const EXTRA_LENGTH = 50; // section 6.1: so many tokens more than the input may the output have
 const HALF = /\p{Surrogate}/u; // of a pair of code units, alone
 const DIRECTED = /^\u2192(de|en) /;
@@ -146,6 +148,32 @@ export class Live {
     const maxLen = this.maxLen(source);
     const found = await this.run(beamSearch(this.network, source, { maxLen, ...settings }));
     return found.map((one) => ({ ...one, text: this.tokenizer.decode(one.tokens) }));
+  }
+
+  /**
+   * What a beam finishes, each read back once: TwoWayTranslator.candidates for one sentence.
+   * @param {string} text @param {number} beamSize
+   */
+  async readBack(text, beamSize) {
+    return this.run(this.reading(text, beamSize));
+  }
+
+  /** @param {string} text @param {number} beamSize */
+  * reading(text, beamSize) {
+    const asked = this.asked(text);
+    const other = asked.startsWith("\u2192de ") ? "\u2192en " : "\u2192de ";
+    const target = [...this.tokenizer.encode(asked.replace(DIRECTED, "")), EOS];
+    const source = this.source(text);
+    const settings = { beamSize, nBest: beamSize, alpha: ALPHA, maxLen: this.maxLen(source) };
+    const found = [];
+    for (const { tokens, score } of yield* beamSearch(this.network, source, settings)) {
+      const read = normalize(this.tokenizer.decode(tokens));
+      const back = [...this.tokenizer.encode(other + read), EOS];
+      const backward = back.length > this.network.config.max_len
+        ? -Infinity : (yield* forced(this.network, back, target)) / lengthPenalty(target.length, ALPHA);
+      found.push({ text: read, forward: score, backward, length: this.tokenizer.encode(read).length + 1 });
+    }
+    return found;
   }
 
   /**

@@ -157,3 +157,12 @@ export function* beamSearch(network, source, { beamSize, alpha, maxLen, nBest = 
   }
   return found.slice(0, nBest);
 }
+
+/**
+ * The log-probability of an output whose tokens are given, the end mark among them.
+ * @param {Network} network @param {number[]} source with the end mark @param {number[]} target
+ */
+export function* forced(network, source, target) {
+  const { score } = yield* oneByOne(network, source, { maxLen: target.length, given: target });
+  return score;
+}

@@ -1,0 +1,116 @@
+// @ts-check
+// The candidates of a beam as bars of two costs; the weight of the second decides who comes first.
+
+import { choice, slider } from "../kit/controls.js";
+import { html, oncePerFrame } from "../kit/elements.js";
+import { watch } from "../kit/model.js";
+import { keepsStill } from "../kit/motion.js";
+import { fixed } from "../kit/numbers.js";
+import { ownSentence } from "../kit/own_sentence.js";
+import { room } from "../kit/room.js";
+import { quotedText } from "../kit/unsure.js";
+import { answer, ranking, score } from "./maths.js";
+
+const TIME = 350; // milliseconds, as in kit/motion.js
+
+/** @param {{model: import("../kit/model.js").Model, el: HTMLElement}} host */
+function render({ model, el }) {
+  /** @type {() => import("./maths.js").Contents} */
+  const contents = () => model.get("contents");
+  const { most } = model.get("constants");
+  model.answers = ["sentence", answer];
+
+  const list = html("ol", { class: "tfw-rerank-list" });
+  const readout = room("tfw-readout");
+  const problem = html("p", { class: "tfw-error", role: "alert", hidden: true });
+  const chosen = html("div", {});
+  const weight = slider(model, "weight", { label: "how much reading back counts, \u03bb", min: 0, max: most,
+    step: 0.01, format: (value) => fixed(value, 2) });
+  const own = ownSentence(model, "Translate", "The model writes twelve, and reads each of them back \u2026");
+  /** @type {{element: HTMLElement, write: HTMLElement, read: HTMLElement, costs: HTMLElement}[]} */
+  let rows = [];
+  let shown = { example: -1, count: 0 };
+  let stopChoosing = () => {};
+
+  const found = () => contents().examples[model.get("example")].candidates;
+
+  /** @param {import("./maths.js").Candidate} one @param {number} by */
+  const inNumbers = (one, by) => `${fixed(-one.forward, 2)} to write it, ${fixed(by, 2)} \u00d7 ${
+    fixed(-one.backward, 2)} to read it back, ${fixed(-score(one, by), 2)} in all.`;
+  /** @param {number} place @param {number} by */
+  const said = (place, by) => [`First: ${quotedText(found()[place].text)}`, inNumbers(found()[place], by)];
+
+  /** Makes the rows of another sentence. */
+  function fill() {
+    rows = found().map(({ text }) => {
+      const [write, read] = ["write", "read"].map((cost) => html("span", { class: `tfw-rerank-${cost}` }));
+      const costs = html("span", { class: "tfw-rerank-costs" });
+      return { write, read, costs, element: html("li", {}, html("bdi", {}, text),
+        html("div", { class: "tfw-rerank-row" },
+          html("div", { class: "tfw-rerank-bar", "aria-hidden": "true" }, write, read), costs)) };
+    });
+    list.replaceChildren(...rows.map(({ element }) => element));
+    readout.keep(found().map((_, place) => said(place, most)));
+  }
+
+  /** Each row to its place, from where it stood. @param {number[]} order */
+  function arrange(order) {
+    const elements = order.map((place) => rows[place].element);
+    if (elements.every((element, i) => list.children[i] === element)) return;
+    const before = elements.map((element) => element.offsetTop);
+    list.append(...elements);
+    if (keepsStill()) return;
+    elements.forEach((element, i) => {
+      const by = before[i] - element.offsetTop;
+      if (by) element.animate({ transform: [`translateY(${by}px)`, "none"] }, { duration: TIME, easing: "ease-out" });
+    });
+  }
+
+  function offer() {
+    stopChoosing();
+    const sentences = choice(model, "example", { label: "sentence",
+      options: contents().examples.map(({ source }, i) => [source, i]) });
+    stopChoosing = sentences.stop;
+    chosen.replaceChildren(sentences.element);
+  }
+
+  function draw() {
+    const { example, count } = shown;
+    const now = { example: model.get("example"), count: contents().examples.length };
+    if (count !== now.count) offer();
+    if (example !== now.example) fill();
+    shown = now;
+    const by = model.get("weight");
+    const longest = Math.max(...found().map((one) => -score(one, most)));
+    const order = ranking(found(), by);
+    found().forEach((one, i) => {
+      rows[i].write.style.width = `${(-100 * one.forward) / longest}%`;
+      rows[i].read.style.width = `${(-100 * by * one.backward) / longest}%`;
+      rows[i].costs.textContent = fixed(-score(one, by), 2);
+      rows[i].element.classList.toggle("tfw-rerank-first", i === order[0]);
+    });
+    if (example === now.example) arrange(order);
+    else list.append(...order.map((place) => rows[place].element));
+    readout.say(said(order[0], by));
+    problem.textContent = model.get("message");
+    problem.hidden = !model.get("message");
+  }
+
+  const stop = watch(model, ["contents", "example", "weight", "message"], oncePerFrame(draw));
+  const key = html("ul", { class: "tfw-key" }, ...[["write", "what it costs to write it"],
+    ["read", "what it costs to read the sentence back"]].map(([cost, words]) => html("li", {},
+    html("span", { class: `tfw-rerank-swatch tfw-rerank-${cost}`, "aria-hidden": "true" }), words)));
+  el.append(html("div", { class: "tfw tfw-rerank" },
+    html("p", { class: "tfw-question" }, "How much must reading back count before another one comes first?"),
+    ...(own ? [own.element] : []), problem, html("div", { class: "tfw-controls" }, chosen), key,
+    html("div", { class: "tfw-controls" }, weight.element), list, readout.element));
+  draw();
+  return () => {
+    stop();
+    stopChoosing();
+    weight.stop();
+    own?.stop();
+  };
+}
+
+export default { render };

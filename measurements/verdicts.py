@@ -4,9 +4,10 @@ Each German sentence is translated with a beam of four. `verdicts.tsv` beside th
 reader of both languages said of each translation so far; a verdict stays true whatever model wrote
 it, so that after more training only what is new has to be read.
 
-Where reading back (`TwoWayTranslator.rerank`) ends with another translation, a second reader has
-judged both, all of them in random order, without being told which was which: `verdicts_blind.tsv`
-holds the German, the beam's translation, its fault, the other translation, its fault.
+Where a beam of twelve with a bonus for each token, or with reading back, ends with another
+translation (`reading_back.py`), a second reader has judged all three, in random order and without
+being told which was which: `verdicts_blind.tsv` holds the German, and of the beam, the bonus and
+reading back the translation and its fault.
 """
 
 from collections import Counter
@@ -14,14 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from measurements.everyday_model import BEAM
+from measurements.reading_back import chosen
 from transformer.data.everyday import asking_for
 from transformer.data.own_sentences import own_sentences
 from transformer.data.parallel import read_lines
 from transformer.evaluation import sentence_chrf
 
 from transformer_book.both_ways import TwoWayTranslator
+from transformer_book.results import recorded
 
 VERDICTS = Path(__file__).with_name("verdicts.tsv")
+WAYS = "bonus", "read back"  # as `reading_back.py` has them
 BLIND = Path(__file__).with_name("verdicts_blind.tsv")
 # The first that holds, in this order.
 FAULTS = {
@@ -80,23 +84,26 @@ def run(model: Path, *, verdicts: Path = VERDICTS, blind: Path = BLIND) -> dict[
 
 def judged_blind(
     two: TwoWayTranslator, pairs: list[tuple[str, str]], path: Path
-) -> list[dict[str, str]]:
-    """What reading back has changed, with the second reader's verdicts of both translations.
+) -> list[dict[str, Any]]:
+    """What is translated in more than one way, with the second reader's verdicts of each.
 
     Raises:
         ValueError: the file is about other translations.
     """
-    names = ("german", "beam", "beam_fault", "read_back", "read_back_fault")
-    known = [dict(zip(names, line.split("\t"), strict=True)) for line in read_lines(path)]
-    read = two.rerank(asking_for("en", [german for german, _ in pairs]))
-    changed = [
-        (german, beam, back)
-        for (german, beam), back in zip(pairs, read, strict=True)
-        if beam != back
-    ]
-    if changed != [(one["german"], one["beam"], one["read_back"]) for one in known]:
+    found = two.candidates(asking_for("en", [german for german, _ in pairs]))
+    outputs = {"beam": [beam for _, beam in pairs]}
+    for name, weights in zip(WAYS, recorded("reading_back")["chosen"].values(), strict=True):
+        outputs[name] = chosen(found, weights)
+    judged = []
+    for line in read_lines(path):
+        german, *rest = line.split("\t")
+        ways = dict(zip(outputs, zip(rest[::2], rest[1::2], strict=True), strict=True))
+        judged.append({"german": german, **ways})
+    rows = zip(pairs, *outputs.values(), strict=True)
+    asked = [(german, *each) for (german, _), *each in rows if len(set(each)) > 1]
+    if asked != [(one["german"], *(one[name][0] for name in outputs)) for one in judged]:
         raise ValueError(f"{path} is about other translations; have all of these judged anew")
-    return known
+    return judged
 
 
 def read_verdicts(path: Path = VERDICTS) -> dict[tuple[str, str], str]:

@@ -95,8 +95,13 @@ def judged_blind(
     for name, weights in zip(WAYS, recorded("reading_back")["chosen"].values(), strict=True):
         outputs[name] = chosen(found, weights)
     judged = []
-    for line in read_lines(path):
+    for number, line in enumerate(read_lines(path), 1):
         german, *rest = line.split("\t")
+        if len(rest) != 2 * len(outputs) or not set(rest[1::2]) <= FAULTS.keys():
+            raise ValueError(
+                f"line {number} of {path}: write the German and, for each of {', '.join(outputs)}, "
+                f"the translation and one of {', '.join(FAULTS)}, with tabs between them"
+            )
         ways = dict(zip(outputs, zip(rest[::2], rest[1::2], strict=True), strict=True))
         judged.append({"german": german, **ways})
     rows = zip(pairs, *outputs.values(), strict=True)

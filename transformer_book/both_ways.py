@@ -14,6 +14,7 @@ from transformer.data.everyday import LANGUAGES, direction
 from transformer.decoding import Hypothesis, greedy_search
 from transformer.decoding.beam import penalty
 from transformer.decoding.ensemble import Searchable
+from transformer.decoding.generate import searching
 from transformer.model import Transformer
 from transformer.support.files import write_atomically
 from transformer.text import BOS_ID, EOS_ID, Tokenizer, normalize
@@ -96,7 +97,8 @@ class Candidate(NamedTuple):
 
     def score(self, backward: float = BACKWARD, per_token: float = PER_TOKEN) -> float:
         """What Yee, Dauphin and Auli (2019) rank by, without a language model of its own."""
-        return self.forward + backward * self.backward + per_token * self.length
+        read = backward * self.backward if backward else 0.0  # minus infinity times 0 is no number
+        return self.forward + read + per_token * self.length
 
 
 class TwoWayTranslator(Translator):
@@ -171,7 +173,8 @@ class TwoWayTranslator(Translator):
             chosen = [fitting[k] for k in group]
             src = pad([[*tokens[i][0], EOS_ID] for i in chosen], self.model.config.pad_id)
             tgt = pad([[BOS_ID, *tokens[i][1], EOS_ID] for i in chosen], self.model.config.pad_id)
-            logs = log_probabilities(self.model, src.to(self._device), tgt.to(self._device))
+            with searching(self.model):
+                logs = log_probabilities(self.model, src.to(self._device), tgt.to(self._device))
             for i, total in zip(chosen, logs.sum(-1).tolist(), strict=True):
                 found[i] = total / penalty(len(tokens[i][1]) + 1, ALPHA)
         return found

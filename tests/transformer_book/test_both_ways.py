@@ -1,5 +1,6 @@
 """A model of two directions finds out which is meant, in Python as in the page."""
 
+import copy
 import json
 import math
 from pathlib import Path
@@ -130,7 +131,14 @@ def test_what_leaves_something_out_reads_back_badly():
 def test_the_score_adds_what_is_read_back_and_a_bonus_for_each_token():
     one = Candidate("x", -1.0, -4.0, 6)
     assert one.score(0.5, 0.25) == -1.0 - 2.0 + 1.5
-    assert one.score(0.0, 0.0) == one.forward
+    assert one.score(0.0, 0.0) == one._replace(backward=-math.inf).score(0.0, 0.0) == one.forward
+
+
+def test_a_model_in_training_is_read_back_without_dropout_and_stays_in_training():
+    two = copy.deepcopy(two_ways())
+    sound = two.candidates([GERMAN[5]], beam_size=2)
+    two.model.train()
+    assert two.candidates([GERMAN[5]], beam_size=2) == sound and two.model.training
 
 
 def test_a_candidate_that_is_too_long_to_be_read_back_comes_last(monkeypatch: pytest.MonkeyPatch):

@@ -1,9 +1,11 @@
 """Noisy-channel reranking: the candidates of a beam, and what reading each back has to say."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import traitlets
+
+from transformer.text import normalize
 
 from transformer_book.both_ways import CANDIDATES, Candidate
 from transformer_book.widgets.base import Number, Widget, handed_over
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
 MOST = 0.5  # of the weight
 DIGITS = 2  # of each logarithm that the page gets
+NOTHING = "nothing (the end mark comes first)"  # as the page says it
 
 
 @runtime_checkable
@@ -31,7 +34,8 @@ class RerankExplorer(Widget):
 
     Args:
         translator: of two directions.
-        sentences: what to translate; with a kernel, or `live` on a page, readers can add their own.
+        sentences: what to translate, each with what it means, for those who cannot read it, or a
+            list of sentences; with a kernel, or `live` on a page, readers can add their own.
         beam_size: how many candidates.
         settings: the traits example (counted from 0), weight, and live, what `page_model` says of
             the model.
@@ -56,7 +60,7 @@ class RerankExplorer(Widget):
     def __init__(
         self,
         translator: ReadsBack,
-        sentences: Sequence[str],
+        sentences: Mapping[str, str] | Sequence[str],
         *,
         beam_size: int = CANDIDATES,
         **settings: Any,
@@ -64,14 +68,16 @@ class RerankExplorer(Widget):
         if isinstance(sentences, str) or not sentences:
             raise ValueError(f"sentences are {sentences!r}; give a list of one at least")
         self._translator = translator
+        meanings = sentences if isinstance(sentences, Mapping) else dict.fromkeys(sentences, "")
         contents = {"beam_size": beam_size, "examples": []}
-        for sentence in sentences:
-            contents = self._with(contents, sentence)
+        for sentence, meaning in meanings.items():
+            contents = self._with(contents, sentence, meaning)
         super().__init__(contents=contents, **settings)
 
     def ranking(self) -> list[dict[str, Any]]:
         """The candidates of the shown sentence: text, forward, backward and score, best first."""
-        found = self.contents["examples"][self.example]["candidates"]
+        examples = self.contents["examples"]
+        found = examples[min(self.example, len(examples) - 1)]["candidates"]
         scored = [one | {"score": one["forward"] + self.weight * one["backward"]} for one in found]
         return sorted(scored, key=lambda one: -one["score"])
 
@@ -82,11 +88,11 @@ class RerankExplorer(Widget):
 
         ranking = self.ranking()
         costs = [[-one["forward"], -self.weight * one["backward"]] for one in ranking]
-        return figure_of(rerank_bars([one["text"] for one in ranking], costs))
+        return figure_of(rerank_bars([one["text"] or NOTHING for one in ranking], costs))
 
-    def _with(self, contents: dict[str, Any], sentence: str) -> dict[str, Any]:
+    def _with(self, contents: dict[str, Any], sentence: str, meaning: str = "") -> dict[str, Any]:
         """The contents with one more sentence."""
-        if not sentence.strip():
+        if not normalize(sentence):
             raise ValueError("a sentence is empty; there is nothing to translate")
         (found,) = self._translator.candidates([sentence], contents["beam_size"])
         # What cannot be read back cannot win; JSON has no infinity.
@@ -98,7 +104,7 @@ class RerankExplorer(Widget):
             }
             for one in found
         ]
-        example = {"source": sentence, "candidates": candidates}
+        example = {"source": sentence, "meaning": meaning, "candidates": candidates}
         return contents | {"examples": [*contents["examples"], example]}
 
     @traitlets.validate("example")

@@ -29,5 +29,5 @@ class Reader:
 
 
 def explorer(**settings: object) -> RerankExplorer:
-    """With both sentences."""
-    return RerankExplorer(Reader(), SENTENCES, **settings)
+    """With both sentences, and what the first one means."""
+    return RerankExplorer(Reader(), {SENTENCES[0]: "Neither of us.", SENTENCES[1]: ""}, **settings)

@@ -32,7 +32,12 @@ def test_a_sentence_of_the_readers_own_is_read_back_where_a_kernel_runs():
 
 
 def test_what_cannot_be_is_refused():
-    for wrong in ({"sentences": []}, {"sentences": "Ja."}, {"sentences": ["Ja.", " "]}):
+    for wrong in (
+        {"sentences": ["\u200b"]},
+        {"sentences": []},
+        {"sentences": "Ja."},
+        {"sentences": ["Ja.", " "]},
+    ):
         with pytest.raises(ValueError, match="give a list|is empty"):
             RerankExplorer(Reader(), **wrong)
     for setting in ({"example": 2}, {"weight": -0.1}, {"weight": 0.6}):
@@ -55,9 +60,11 @@ def test_dragged_the_weight_brings_another_candidate_to_the_top(show):
         assert listed(shown) == [one["text"] for one in ranking]
         first = ranking[0]
         assert f"\u2068{first['text']}\u2069" in shown.readout()
-        assert f"{-first['score']:.2f} in all" in shown.readout()
+        assert shown.readout().endswith(f": {-first['score']:.2f}.")
         assert shown.height() == height
     assert shown.widget.locator(".tfw-rerank-first").count() == 1
+    bars = shown.widget.locator(".tfw-rerank-bar").all()
+    assert len({bar.bounding_box()["width"] for bar in bars}) == 1  # whatever its number
     widths = shown.widget.locator(".tfw-rerank-first .tfw-rerank-bar span").all()
     write, read = (part.bounding_box()["width"] for part in widths)
     assert read / write == pytest.approx(
@@ -70,4 +77,20 @@ def test_another_sentence_has_its_own_candidates(show):
     shown.page.get_by_label("sentence", exact=True).select_option(SENTENCES[1])
     shown.frame()
     assert listed(shown) == ["By far the best.", "The best."]
+    said = shown.widget.locator(".tfw-rerank-sentence > :first-child")
+    assert said.inner_text() == SENTENCES[1]
+    shown.set("example", 0)
+    assert said.inner_text().splitlines()[-1] == "It means: “\u2068Neither of us.\u2069”"
+    shown.check()
+
+
+def test_other_contents_are_drawn_and_a_long_word_does_not_widen_the_page(show):
+    shown = show(explorer(example=1), width=360)
+    contents = shown.state("contents")
+    long = {"text": "x" * 90, "forward": -1.0, "backward": -1.0}
+    none = {"text": "", "forward": -2.0, "backward": -1.0}
+    other = {"source": "y" * 90, "meaning": "", "candidates": [long, none]}
+    shown.set("contents", contents | {"examples": [other]})
+    assert listed(shown) == [long["text"], "nothing (the end mark comes first)"]
+    assert shown.page.evaluate("document.documentElement.scrollWidth") == 360
     shown.check()

@@ -81,8 +81,8 @@ PRINTED = re.compile(
 # In a signature Sphinx puts each word into an element for which the site has no style.
 SIGNATURE = re.compile(r'<dt class="sig .*?</dt>', re.DOTALL)
 WORD = re.compile(r'<span class="pre">([^<]*)</span>')
-# Names, punctuation and spaces have the colour of all code: elements that a phone lays out for
-# nothing, and in a chapter nearly every second one.
+# Names, punctuation and spaces have the colour of all code, which book.css gives to its box. As
+# elements a phone would lay them out for nothing, and in a chapter nearly every second one is such.
 UNCOLOURED = re.compile(r'<span class="(?:n|nn|p|w)">([^<]*)</span>')
 ALIGNED = re.compile(r"[^\s>] {2,}\S")
 

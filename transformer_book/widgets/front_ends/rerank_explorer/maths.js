@@ -2,7 +2,7 @@
 // The ranking of transformer_book/widgets/rerank_explorer.py, and what a loaded model adds to it.
 
 /** @typedef {{text: string, forward: number, backward: number}} Candidate */
-/** @typedef {{beam_size: number, examples: {source: string, candidates: Candidate[]}[]}} Contents */
+/** @typedef {{beam_size: number, examples: {source: string, meaning: string, candidates: Candidate[]}[]}} Contents */
 
 /** @param {Candidate} one @param {number} weight */
 export const score = ({ forward, backward }, weight) => forward + weight * backward;
@@ -22,7 +22,7 @@ export async function answer(model, live, text) {
   const rounded = (/** @type {number} */ x) => Number(Math.max(x, -999).toFixed(digits));
   const candidates = (await live.readBack(text, contents.beam_size)).map((one) =>
     ({ text: one.text, forward: rounded(one.forward), backward: rounded(one.backward) }));
-  const examples = [...contents.examples, { source: text, candidates }];
+  const examples = [...contents.examples, { source: text, meaning: "", candidates }];
   model.set("contents", { ...contents, examples });
   model.set("example", examples.length - 1);
 }

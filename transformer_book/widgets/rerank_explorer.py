@@ -7,22 +7,38 @@ import traitlets
 
 from transformer.text import normalize
 
-from transformer_book.both_ways import CANDIDATES, Candidate
 from transformer_book.widgets.base import Number, Widget, handed_over
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+CANDIDATES = 12  # as `TwoWayTranslator` has them
 MOST = 0.5  # of the weight
 DIGITS = 2  # of each logarithm that the page gets
 NOTHING = "nothing (the end mark comes first)"  # as the page says it
+
+
+class Candidate(Protocol):
+    """A translation with its score, and that of reading the sentence back out of it."""
+
+    @property
+    def text(self) -> str:
+        """The translation."""
+
+    @property
+    def forward(self) -> float:
+        """How probable it is, as a logarithm."""
+
+    @property
+    def backward(self) -> float:
+        """How probable the sentence is, given it."""
 
 
 @runtime_checkable
 class ReadsBack(Protocol):
     """What the explorer asks of a `TwoWayTranslator`."""
 
-    def candidates(self, texts: Iterable[str], beam_size: int) -> list[list[Candidate]]:
+    def candidates(self, texts: Iterable[str], beam_size: int) -> Sequence[Sequence[Candidate]]:
         """What a beam finishes for each text, each read back once."""
 
 

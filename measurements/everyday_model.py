@@ -48,10 +48,7 @@ def run(
         for name, text in everyday_corpus(data).splits.items()
         if name.startswith("test.")
     }
-    for path in sorted(tests.glob("*.tsv.gz")) if tests else []:
-        rows = [line.split("\t") for line in read_lines(path)]
-        pairs = [(german, english) for german, english, *_ in rows]
-        splits |= {f"{path.name[:-7]}.{way}": text for way, text in ask_both(pairs).items()}
+    splits |= from_elsewhere(tests)
     scores = {name: scored(two, text, sentences) for name, text in splits.items()}
     for way, target in zip(WAYS, ("en", "de"), strict=True):
         sources, references = sources_and_references(target)
@@ -62,6 +59,20 @@ def run(
         "language": languages_found(two, [splits[f"test.{way}"] for way in WAYS]),
         "doubt": {way: doubt(two, splits[f"test.{way}"], sentences) for way in WAYS},
     }
+
+
+def from_elsewhere(tests: Path | None, names: str = "*") -> dict[str, ParallelText]:
+    """The tables NAME.tsv.gz of a folder, asked for in both directions: NAME.de-en and NAME.en-de.
+
+    Args:
+        names: a pattern for those that are read.
+    """
+    found: dict[str, ParallelText] = {}
+    for path in sorted(tests.glob(f"{names}.tsv.gz")) if tests else []:
+        rows = [line.split("\t") for line in read_lines(path)]
+        pairs = [(german, english) for german, english, *_ in rows]
+        found |= {f"{path.name[:-7]}.{way}": text for way, text in ask_both(pairs).items()}
+    return found
 
 
 def scored(two: Translator, text: ParallelText, most: int) -> dict[str, Any]:

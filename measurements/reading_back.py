@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from measurements.everyday_model import BEAM, WAYS, some
+from measurements.everyday_model import BEAM, WAYS, from_elsewhere, some
 from measurements.fine_tuning import ahead
-from transformer.data.everyday import ask_both, asking_for, everyday_corpus
+from transformer.data.everyday import asking_for, everyday_corpus
 from transformer.data.own_sentences import sources_and_references
-from transformer.data.parallel import read_lines
 from transformer.evaluation import bleu_counts, score
 
 from transformer_book.both_ways import CANDIDATES, Candidate, TwoWayTranslator
@@ -38,11 +37,7 @@ def run(
         sentences: of each set, at most.
     """
     two = TwoWayTranslator.load(model)
-    splits = everyday_corpus(data).splits
-    for path in sorted(tests.glob("tatoeba*.tsv.gz")) if tests else []:
-        rows = [line.split("\t") for line in read_lines(path)]
-        directed = ask_both([(german, english) for german, english, *_ in rows])
-        splits = splits | {f"{path.name[:-7]}.{way}": text for way, text in directed.items()}
+    splits = {**everyday_corpus(data).splits, **from_elsewhere(tests, "tatoeba*")}
     sets: dict[str, tuple[Sequence[str], list[Sequence[str]]]] = {
         name: (text.source, [text.target])
         for name, whole in splits.items()

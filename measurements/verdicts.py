@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from measurements.everyday_model import BEAM
-from measurements.reading_back import chosen
+from measurements.reading_back import BONUS, READ, chosen
 from transformer.data.everyday import asking_for
 from transformer.data.own_sentences import own_sentences
 from transformer.data.parallel import read_lines
@@ -25,7 +25,6 @@ from transformer_book.both_ways import TwoWayTranslator
 from transformer_book.results import recorded
 
 VERDICTS = Path(__file__).with_name("verdicts.tsv")
-WAYS = "bonus", "read back"  # as `reading_back.py` has them
 BLIND = Path(__file__).with_name("verdicts_blind.tsv")
 # The first that holds, in this order.
 FAULTS = {
@@ -92,8 +91,9 @@ def judged_blind(
     """
     found = two.candidates(asking_for("en", [german for german, _ in pairs]))
     outputs = {"beam": [beam for _, beam in pairs]}
-    for name, weights in zip(WAYS, recorded("reading_back")["chosen"].values(), strict=True):
-        outputs[name] = chosen(found, weights)
+    weights = recorded("reading_back")["chosen"]
+    for name, way in (("bonus", BONUS), ("read back", READ)):
+        outputs[name] = chosen(found, weights[way])
     judged = []
     for number, line in enumerate(read_lines(path), 1):
         german, *rest = line.split("\t")

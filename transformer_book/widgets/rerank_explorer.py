@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 CANDIDATES = 12  # as `TwoWayTranslator` has them
 MOST = 0.5  # of the weight
 DIGITS = 2  # of each logarithm that the page gets
+LEAST = -999.0  # of one that cannot be read back, and so cannot win: JSON has no infinity
 NOTHING = "nothing (the end mark comes first)"  # as the page says it
 
 
@@ -71,7 +72,7 @@ class RerankExplorer(Widget):
     sentence = traitlets.Unicode().tag(sync=True)
     message = traitlets.Unicode().tag(sync=True)
     live = traitlets.Dict().tag(sync=True)
-    constants = handed_over(most=MOST, digits=DIGITS)
+    constants = handed_over(most=MOST, digits=DIGITS, least=LEAST)
 
     def __init__(
         self,
@@ -111,12 +112,11 @@ class RerankExplorer(Widget):
         if not normalize(sentence):
             raise ValueError("a sentence is empty; there is nothing to translate")
         (found,) = self._translator.candidates([sentence], contents["beam_size"])
-        # What cannot be read back cannot win; JSON has no infinity.
         candidates = [
             {
                 "text": one.text,
                 "forward": round(one.forward, DIGITS),
-                "backward": round(max(one.backward, -999.0), DIGITS),
+                "backward": round(max(one.backward, LEAST), DIGITS),
             }
             for one in found
         ]

@@ -5,7 +5,8 @@ from traitlets import TraitError
 
 from tests.transformer_book.widgets.rerank_examples import READ, SENTENCES, Reader, explorer
 
-from transformer_book.widgets import RerankExplorer
+from transformer_book import both_ways
+from transformer_book.widgets import RerankExplorer, rerank_explorer
 from transformer_book.widgets.rerank_explorer import MOST
 
 
@@ -17,6 +18,7 @@ def listed(shown):
 def test_the_ranking_weighs_both_costs():
     widget = explorer()
     assert [one["text"] for one in widget.ranking()] == [one.text for one in READ[0]]
+    assert rerank_explorer.CANDIDATES == both_ways.CANDIDATES
     widget.weight = 0.2  # 1 + 4, 3 + 0.8, 4 + 0.6
     ranking = widget.ranking()
     assert [one["text"] for one in ranking] == [READ[0][i].text for i in (1, 2, 0)]

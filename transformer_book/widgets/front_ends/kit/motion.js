@@ -1,7 +1,7 @@
 // @ts-check
 // Motion between two states, so that the eye can follow what becomes of what.
 
-const TIME = 350; // milliseconds
+export const TIME = 350; // milliseconds
 
 /** Whether the reader has asked for a page that keeps still. */
 export const keepsStill = () => globalThis.matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -5,6 +5,7 @@ import { html, oncePerFrame } from "../kit/elements.js";
 import { assign, watch } from "../kit/model.js";
 import { glide } from "../kit/motion.js";
 import { fixed, grouped } from "../kit/numbers.js";
+import { patches } from "../kit/patches.js";
 import { plotLine } from "../kit/plot_line.js";
 import { keptIn, turnsFor } from "./maths.js";
 
@@ -41,8 +42,7 @@ function render({ model, el }) {
   const numbers = Array.from({ length: Math.floor(most / EVERY) + 1 }, (_, i) =>
     html("span", { class: "tfw-plot-x", style: `left: ${percent(i * EVERY)}` }, String(i * EVERY)));
   const plot = html("div", { class: "tfw-memory-plot" }, bars, ...numbers, line.element);
-  const key = html("ul", { class: "tfw-key" }, ...PARTS.map(([part, words]) => html("li", {},
-    html("span", { class: `tfw-memory-swatch tfw-memory-${part}`, "aria-hidden": "true" }), words)));
+  const key = patches(PARTS.map(([part, words]) => [`tfw-memory-${part}`, words]));
   const readout = html("p", { class: "tfw-readout", role: "status" });
 
   /** @param {{parts: HTMLElement[]}} where @param {number} turns */

@@ -4,14 +4,13 @@
 import { choice, slider } from "../kit/controls.js";
 import { html, oncePerFrame } from "../kit/elements.js";
 import { watch } from "../kit/model.js";
-import { keepsStill } from "../kit/motion.js";
+import { TIME, keepsStill } from "../kit/motion.js";
 import { fixed } from "../kit/numbers.js";
 import { ownSentence } from "../kit/own_sentence.js";
+import { patches } from "../kit/patches.js";
 import { room } from "../kit/room.js";
 import { NOTHING, quotedText } from "../kit/unsure.js";
 import { answer, ranking, score } from "./maths.js";
-
-const TIME = 350; // milliseconds, as in kit/motion.js
 
 /** @param {{model: import("../kit/model.js").Model, el: HTMLElement}} host */
 function render({ model, el }) {
@@ -105,13 +104,12 @@ function render({ model, el }) {
   }
 
   const stop = watch(model, ["contents", "example", "weight", "message"], oncePerFrame(draw));
-  const key = html("ul", { class: "tfw-key" }, ...[["write", "cost to write it"],
-    ["read", "cost to read it back, \u00d7 \u03bb"]].map(([cost, words]) => html("li", {},
-    html("span", { class: `tfw-rerank-swatch tfw-rerank-${cost}`, "aria-hidden": "true" }), words)));
+  const key = patches([["tfw-rerank-write", "cost to write it"],
+    ["tfw-rerank-read", "cost to read it back, \u00d7 \u03bb"]]);
   el.append(html("div", { class: "tfw tfw-rerank" },
     html("p", { class: "tfw-question" }, "How much must reading back count before another translation comes first?"),
-    ...(own ? [own.element] : []), problem, html("div", { class: "tfw-controls" }, chosen), sentence.element, key, weight.element, list,
-    readout.element));
+    ...(own ? [own.element] : []), problem, html("div", { class: "tfw-controls" }, chosen),
+    sentence.element, key, weight.element, list, readout.element));
   draw();
   return () => {
     stop();

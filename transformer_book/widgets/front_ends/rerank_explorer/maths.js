@@ -18,8 +18,8 @@ export const ranking = (found, weight) =>
 export async function answer(model, live, text) {
   /** @type {Contents} */
   const contents = model.get("contents");
-  const { digits } = model.get("constants");
-  const rounded = (/** @type {number} */ x) => Number(Math.max(x, -999).toFixed(digits));
+  const { digits, least } = model.get("constants");
+  const rounded = (/** @type {number} */ x) => Number(Math.max(x, least).toFixed(digits));
   const candidates = (await live.readBack(text, contents.beam_size)).map((one) =>
     ({ text: one.text, forward: rounded(one.forward), backward: rounded(one.backward) }));
   const examples = [...contents.examples, { source: text, meaning: "", candidates }];

@@ -7,9 +7,12 @@ const BOXES = ".math-scroll, div.cell_output .output, div.highlight pre, pre, .w
 
 // The edge behind which a box goes on fades.
 /** @param {Element} box */
-function fade(box) {
-  const { scrollLeft: before, scrollWidth, clientWidth } = box;
-  const after = scrollWidth - clientWidth - before;
+function room({ scrollLeft: before, scrollWidth, clientWidth }) {
+  return { scrolls: scrollWidth > clientWidth, before, after: scrollWidth - clientWidth - before };
+}
+
+/** @param {Element} box @param {{before: number, after: number}} room */
+function fade(box, { before, after }) {
   box.classList.toggle("goes-on-left", before > 1);
   box.classList.toggle("goes-on-right", after > 1);
 }
@@ -31,15 +34,15 @@ function adapt() {
     const wide = column && drawn && drawn.getBoundingClientRect().width > column.clientWidth + 1;
     return { formula, wide: Boolean(wide) };
   });
+  const boxes = shown(BOXES).map((box) => ({ box, ...room(box) }));
   for (const { formula, wide } of formulas) {
     formula.classList.toggle("wide", wide);
     mark(formula, wide);  // not measured again: rounded to pixels, the box could seem to hold all
   }
-  const boxes = shown(BOXES);
-  const scrolling = boxes.map((box) => box.scrollWidth > box.clientWidth);
-  for (const [i, box] of boxes.entries()) mark(box, scrolling[i]);
-  for (const box of boxes.filter((_, i) => scrolling[i])) fade(box);
-  for (const box of boxes.filter((_, i) => !scrolling[i])) box.classList.remove("goes-on-left", "goes-on-right");
+  for (const { box, scrolls, ...sides } of boxes) {
+    mark(box, scrolls);
+    fade(box, scrolls ? sides : { before: 0, after: 0 });
+  }
 }
 
 // Whoever comes to a heading that has moved goes on to where it is now.
@@ -154,7 +157,7 @@ function follow() {
 
 addEventListener("hashchange", follow);
 document.addEventListener("scroll", ({ target }) => {
-  if (target instanceof Element && target.matches(BOXES)) fade(target);
+  if (target instanceof Element && target.matches(BOXES)) fade(target, room(target));
 }, { capture: true, passive: true });
 document.addEventListener("DOMContentLoaded", () => {
   follow();

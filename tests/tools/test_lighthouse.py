@@ -9,7 +9,15 @@ from typing import Any
 
 import pytest
 
-from tools.lighthouse import FLOORS, TRIES, CompressingHandler, faults_of, main, median_scores
+from tools.lighthouse import (
+    FLOORS,
+    TRIES,
+    CompressingHandler,
+    faults_of,
+    main,
+    median_scores,
+    slowdown_of,
+)
 
 from transformer_book.page.widget_pages import serving
 
@@ -59,6 +67,11 @@ def test_what_is_not_a_matter_of_time_is_not_tried_again() -> None:
     assert (scores["accessibility"], scores["best-practices"]) == (90, 93)
     assert faults == ["accessibility: About accessibility", "best-practices: About best-practices"]
     assert faults_of(report(seo=0.92)) == ["seo: About seo"]
+
+
+def test_a_slower_machine_is_slowed_less_to_be_like_the_same_phone() -> None:
+    assert slowdown_of([1533, 1533, 9]) == 4  # Lighthouse's own, for a fast desktop
+    assert [slowdown_of([index]) for index in (100, 1050, 3000)] == [1, 2.5, 6]
 
 
 def test_pages_are_sent_compressed_and_pictures_as_they_are(tmp_path: Path) -> None:

@@ -26,11 +26,16 @@ THEME_SHEETS = ("basic.css", "styles/pydata-sphinx-theme.css")
 OWN_SHEETS = ("widgets/widgets.css",)
 OPTIONS = "documentation_options.js"
 LOADED = re.compile(r'"([^"?:]*_static/[^"?]+\.(?:js|css))(?:\?v=\w+)?"')
-THEME_SCRIPT = "scripts/pydata-sphinx-theme.js"
+THEME_SCRIPT, BOOTSTRAP = "scripts/pydata-sphinx-theme.js", "scripts/bootstrap.js"
 # The theme's last statement measures each box of code between two changes, folded ones too, and so
 # has the page laid out dozens of times when it has loaded, and after each change; book.js does it.
 MEASURING = re.compile(
     r',"complete"===document\.readyState\?(\w+)\(\):window\.addEventListener\("load",\1\)'
+)
+# The button that leads to the top measures the page's head when the script is loaded, and has the
+# page laid out between what other scripts change; its height is soon enough when the page scrolls.
+AT_ONCE = re.compile(
+    r'(getElementsByClassName\("bd-header"\)\[0\])\.getBoundingClientRect\(\)(;.{,100}?\.)bottom\b'
 )
 NEEDLESS = (
     "*webpack-macros.html",
@@ -122,12 +127,18 @@ def merge_sheets(app: Sphinx, site: Site) -> None:
     (static / SITE).write_text(text, encoding="utf-8")
 
 
-def leave_measuring_to_us(app: Sphinx, site: Site) -> None:
-    """Takes out of the theme's script what `book.js` does at less cost."""
-    if has_new_pages(app):
-        path = site.out / "_static" / THEME_SCRIPT
+def measure_less(app: Sphinx, site: Site) -> None:
+    """Takes out of the theme's scripts what `book.js` does at less cost, and what can wait."""
+    if not has_new_pages(app):
+        return
+    edits = (
+        (THEME_SCRIPT, "MEASURING", MEASURING, ""),
+        (BOOTSTRAP, "AT_ONCE", AT_ONCE, r"\1\2offsetHeight"),
+    )
+    for script, name, pattern, change in edits:
+        path = site.out / "_static" / script
         text = path.read_text(encoding="utf-8")
-        text = edited("assets.MEASURING", MEASURING, "", text, THEME_SCRIPT)
+        text = edited(f"assets.{name}", pattern, change, text, script)
         path.write_text(text, encoding="utf-8")
 
 

@@ -33,7 +33,7 @@ AFTER_THE_PAGES: tuple[Step, ...] = (
     changes.write_feed,
     lecturers.write_sheets,
     assets.merge_sheets,  # reads all pages and scripts for the words that they use
-    assets.leave_measuring_to_us,
+    assets.measure_less,
     assets.remove_needless,
     assets.add_versions,  # when scripts and sheets are as they stay
     assets.add_policies,  # the scripts of a page are known now

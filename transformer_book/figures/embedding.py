@@ -128,13 +128,18 @@ def word_map(
 def _label_heights(
     words: Sequence[str], points: np.ndarray, sides: np.ndarray, spans: np.ndarray
 ) -> np.ndarray:
-    """Heights at which the labels of words hide none of each other; points from low to high."""
+    """Heights at which labels hide neither each other nor a point; points from low to high."""
     widths = np.array([0.036 * len(w) + 0.05 for w in words]) * spans[0]
     starts, ends = points[:, 0] - widths * (sides < 0), points[:, 0] + widths * (sides > 0)
     heights = points[:, 1].copy()
     for _ in range(400):
         moved = False
         for i in range(len(words)):
+            for x, y in np.delete(points, i, axis=0):
+                missing = 0.018 * spans[1] - abs(heights[i] - y)
+                if starts[i] < x < ends[i] and missing > 1e-6:
+                    heights[i] += missing if heights[i] >= y else -missing
+                    moved = True
             for j in range(i):
                 separate = ends[j] < starts[i] or ends[i] < starts[j]
                 missing = 0.032 * spans[1] - abs(heights[i] - heights[j])

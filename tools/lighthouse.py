@@ -36,7 +36,7 @@ TRIES = 5
 # itself it takes 4, as for a fast desktop. The numbers are those of the calculator to which its
 # guide on throttling leads (lighthouse-cpu-throttling-calculator.vercel.app).
 SLOWED = {150: 1, 800: 2, 1300: 3, 1533: 4, 1766: 5, 2000: 6}
-# The index is unsteady: it is that of all looks so far, the first ones for it alone.
+# The index is unsteady: what counts is the median of all looks so far. The first are for it alone.
 FIRST = 5
 COMPRESSED = (".html", ".css", ".js", ".svg", ".json", ".xml", ".txt")
 

@@ -5,12 +5,12 @@
 const BOXES = ".math-scroll, div.cell_output .output, div.highlight pre, pre, .wide-picture, "
   + ".pst-scrollable-table-container";
 
-// The edge behind which a box goes on fades.
-/** @param {Element} box */
+/** How far a box goes on to each side. @param {Element} box */
 function room({ scrollLeft: before, scrollWidth, clientWidth }) {
   return { scrolls: scrollWidth > clientWidth, before, after: scrollWidth - clientWidth - before };
 }
 
+// The edge behind which a box goes on fades.
 /** @param {Element} box @param {{before: number, after: number}} room */
 function fade(box, { before, after }) {
   box.classList.toggle("goes-on-left", before > 1);
@@ -41,7 +41,7 @@ function adapt() {
   }
   for (const { box, scrolls, ...sides } of boxes) {
     mark(box, scrolls);
-    fade(box, scrolls ? sides : { before: 0, after: 0 });
+    fade(box, sides);
   }
 }
 

@@ -136,7 +136,7 @@ def _label_heights(
         moved = False
         for i in range(len(words)):
             for x, y in np.delete(points, i, axis=0):
-                missing = 0.018 * spans[1] - abs(heights[i] - y)
+                missing = 0.015 * spans[1] - abs(heights[i] - y)
                 if starts[i] < x < ends[i] and missing > 1e-6:
                     heights[i] += missing if heights[i] >= y else -missing
                     moved = True

@@ -39,7 +39,7 @@ ALONE = [
     *("everyday_model", "fine_tuning", "own_translator", "reading_back", "samples", "scorers"),
     *("talks", "verdicts"),
 ]
-MAKING = ["finished_run", "publish_model", "first_gpu"]
+MAKING = ["longer_training", "finished_run", "publish_model", "first_gpu"]
 GROUPS = {
     "Side by side in one file; several names, or `all` of them:": SIDE_BY_SIDE,
     "With data, each in a file of its own:": ALONE,
@@ -61,6 +61,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "blind": {"type": Path, "metavar": "FILE", "help": "what was judged blind (default: ours)"},
     "steps": {"type": int, "metavar": "N", "help": "of training, for each model"},
     "sentences": {"type": int, "metavar": "N", "help": "only the first so many"},
+    "processes": {"type": int, "metavar": "N", "help": "that train together, a core each"},
     "each": {"type": int, "metavar": "N", "help": "samples for each rule"},
     "device": {"help": "cpu, cuda, mps; the best one if left out"},
     "parts": {"type": Path, "metavar": "FILE", "help": "what is finished, to go on from there"},

@@ -160,13 +160,7 @@ class HalfModel:
         return float(loss), len(target)
 
 
-def learn(
-    rank: int,
-    task: Task,
-    out: Path,
-    shared: Sequence[Tensor],
-    all_here: Barrier,
-) -> None:
+def learn(rank: int, task: Task, out: Path, shared: Sequence[Tensor], all_here: Barrier) -> None:
     """Train in this process, one of as many as there are vectors in `shared`; the first writes."""
     torch.set_num_threads(1)
     config = task.training
@@ -179,16 +173,17 @@ def learn(
     for number, (batch,) in enumerate(islice(loader, config.steps), 1):
         of_step, tokens = learner.step(number, batch.src, batch.tgt_in, batch.tgt_out)
         loss, n_tokens = loss + of_step, n_tokens + tokens
-        if number % TOGETHER == 0 or number == config.steps:
+        last = number == config.steps
+        if number % TOGETHER == 0 or last:
             shared[rank].copy_(parameters_to_vector(model.parameters()).detach())
             all_here.wait()
             vector_to_parameters(torch.stack(list(shared)).mean(0), model.parameters())
             learner.read()
             all_here.wait()  # nobody writes before all have read
-        if rank == 0 and number % config.log_every == 0:
+        if rank == 0 and (number % config.log_every == 0 or last):
             said = {"step": number, "epoch": len(shared) * loader.epoch, "loss": loss / n_tokens}
             said |= {"tokens_per_second": len(shared) * n_tokens / (time.monotonic() - began)}
-            if number % config.checkpoint_every == 0 or number == config.steps:
+            if number % config.checkpoint_every == 0 or last:
                 said |= validation_loss(model.eval(), valid, smoothing=config.label_smoothing)
                 keep_weights(out, number, model, config.keep)
             print(json.dumps(said), flush=True)

@@ -157,7 +157,7 @@ class HalfModel:
         self.read()
         begin = self.rng.randrange(POOL - POOL // 50)  # no decision stays for long
         self.pool[begin : begin + POOL // 50] = self._drawn(POOL // 50)
-        return float(loss), len(target)
+        return float(loss.detach()), len(target)
 
 
 def learn(rank: int, task: Task, out: Path, shared: Sequence[Tensor], all_here: Barrier) -> None:

@@ -200,6 +200,9 @@ def make(
     *,
     data: Path | None = None,
     steps: int = RECIPE.training["steps"],
+    factor: float = RECIPE.training["factor"],
+    cooldown: float = RECIPE.training["cooldown"],
+    seed: int = RECIPE.training["seed"],
     processes: int = 2,
 ) -> int:
     """Train and leave a run's folder; returns the exit status.
@@ -209,11 +212,15 @@ def make(
         out: the folder to make.
         data: of the task everyday.
         steps: of each process.
+        factor: of the learning rate's schedule.
+        cooldown: the share of the steps in which the rate falls to 0.
+        seed: of batches and dropout.
         processes: how many there are, with a core each.
     """
     check_run_folder(out, resume=False)
     start, corpus = Start.load(model), everyday_corpus(data)
-    recipe = RECIPE.overridden({**start.sizes, **RECIPE.model}, {"steps": steps})
+    training = {"steps": steps, "factor": factor, "cooldown": cooldown, "seed": seed}
+    recipe = RECIPE.overridden({**start.sizes, **RECIPE.model}, training)
     splits = {f"valid.{way}": some(corpus.splits[f"valid.{way}"], JUDGED) for way in WAYS}
     task = build_task(
         "everyday", start.tokenizer, corpus.train, splits, recipe, metadata=corpus.metadata

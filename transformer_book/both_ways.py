@@ -30,7 +30,7 @@ ARROWS = tuple(f"{direction(language)} " for language in LANGUAGES)
 # Of reading back, chosen on validation pairs (measurements/reading_back.py).
 CANDIDATES = 12
 BACKWARD = 0.2
-PER_TOKEN = 0.1
+PER_TOKEN = 0.0
 ALPHA = 0.6  # of the length penalty, as the search has it
 
 

@@ -118,13 +118,13 @@ def test_every_candidate_is_read_back_in_the_other_direction():
 
 def test_what_leaves_something_out_reads_back_badly():
     """The shipped model's greedy translation has lost a word, and its beam has not."""
-    office = "Das Büro im dritten Stock steht seit Wochen leer."
+    dessert = "Zum Nachtisch gibt es Erdbeeren mit Sahne."
     shipped_one = shipped.shipped_model()
     assert isinstance(shipped_one, TwoWayTranslator)
-    read = {one.text: one for one in shipped_one.candidates([office])[0]}
-    (greedy,) = shipped_one.translate([office])
-    (kept,) = shipped_one.rerank([office])
-    assert "empty" not in greedy and "empty" in kept
+    read = {one.text: one for one in shipped_one.candidates([dessert])[0]}
+    (greedy,) = shipped_one.translate([dessert])
+    (kept,) = shipped_one.rerank([dessert])
+    assert "cream" not in greedy and "cream" in kept
     assert read[greedy].backward < read[kept].backward - 5
 
 

@@ -1,11 +1,12 @@
-"""What people say of the model's translations of the book's own two hundred sentences.
+"""What large language models say of translations of the book's own two hundred sentences.
 
 Each German sentence is translated with a beam of four. `verdicts.tsv` beside this file holds what a
-reader of both languages said of each translation so far; a verdict stays true whatever model wrote
-it, so that after more training only what is new has to be read.
+large language model, in the place of a bilingual reader, said of each translation so far; no person
+has judged them. A verdict stays true whatever model wrote the translation, so that after more
+training only what is new has to be read.
 
 Where a beam of twelve with a bonus for each token, or with reading back, ends with another
-translation (`reading_back.py`), a second reader has judged all three, in random order and without
+translation (`reading_back.py`), a second one has judged all three, in random order and without
 being told which was which: `verdicts_blind.tsv` holds the German, and of the beam, the bonus and
 reading back the translation and its fault.
 """
@@ -84,7 +85,7 @@ def run(model: Path, *, verdicts: Path = VERDICTS, blind: Path = BLIND) -> dict[
 def judged_blind(
     two: TwoWayTranslator, pairs: list[tuple[str, str]], path: Path
 ) -> list[dict[str, Any]]:
-    """What is translated in more than one way, with the second reader's verdicts of each.
+    """What is translated in more than one way, with the second judge's verdicts of each.
 
     Raises:
         ValueError: the file is about other translations.

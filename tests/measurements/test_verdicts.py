@@ -1,4 +1,4 @@
-"""What people say of the shipped model: each translation has its verdict."""
+"""What is said of the shipped model: each translation has its verdict."""
 
 import json
 from pathlib import Path

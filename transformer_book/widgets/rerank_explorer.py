@@ -46,8 +46,8 @@ class ReadsBack(Protocol):
 class RerankExplorer(Widget):
     """Candidates ranked by forward + weight * backward, as the reader moves the weight.
 
-    The page gets numbers with two decimals; `ranking` returns the same. The bonus for each token,
-    which `TwoWayTranslator.rerank` adds, is left out.
+    The page gets numbers with two decimals; `ranking` returns the same. A bonus for each token is
+    left out; `TwoWayTranslator.rerank` adds none either.
 
     Args:
         translator: of two directions.

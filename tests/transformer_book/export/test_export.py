@@ -123,7 +123,7 @@ def test_ctranslate2_finds_our_tokens_with_a_beam_too(
     found = translator.translate_batch(
         [tokenizer.encode(text).tokens for text in asked()],
         beam_size=beam_size,
-        length_penalty=0.0,
+        length_penalty=1e-9,  # with 0 it goes on until its best prefix ends, and we do not
         max_decoding_length=100,
     )
     tokens = [[tokenizer.token_to_id(token) for token in best.hypotheses[0]] for best in found]
@@ -142,7 +142,8 @@ def test_hugging_face_finds_our_tokens_with_a_beam_too(
     model = AutoModelForSeq2SeqLM.from_pretrained(folder)
     batch = tokenizer(asked(), return_tensors="pt", padding=True)
     search: dict[str, Any] = {"num_beams": beam_size, "max_new_tokens": 100}
-    search |= {"length_penalty": 0.0} if beam_size > 1 else {}
+    if beam_size > 1:  # stop as we do, when as many are finished as the beam has prefixes
+        search |= {"length_penalty": 0.0, "early_stopping": True}
     found = model.generate(**batch, **search)
     tokens = [[i for i in row if i not in (PAD, BOS_ID, EOS_ID)] for row in found.tolist()]
     assert tokens == ours(beam_size)

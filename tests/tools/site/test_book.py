@@ -217,7 +217,8 @@ def test_nothing_is_executed_twice_until_text_or_module_changes_and_a_warning_fa
 def test_a_figure_has_a_twin_for_dark_pages_also_from_the_cache(tiny: Path) -> None:
     (tiny / "transformer_book/figures").mkdir()
     (tiny / "transformer_book/figures/__init__.py").touch()
-    shutil.copy(ROOT / "transformer_book/figures/night.py", tiny / "transformer_book/figures")
+    for module in ("night.py", "style.py"):
+        shutil.copy(ROOT / "transformer_book/figures" / module, tiny / "transformer_book/figures")
     draws = "---\nmystnb:\n  image:\n    alt: a rising line\n---\n"
     draws += "import matplotlib.pyplot as plt\nplt.plot([1, 2]);"
     write(tiny, f"{FRONT}\n# A chapter\n\nIt draws.\n\n```{{code-cell}} ipython3\n{draws}\n```\n")

@@ -29,6 +29,7 @@ VARIABLE = re.compile(r"(?<=[{;\s])(--[\w-]+)\s*:(?:[^;{}\"']|\"[^\"]*\"|'[^']*'
 READ = re.compile(r"var\(\s*(--[\w-]+)")
 TRUETYPE = re.compile(r',\s*url\("[^"]+\.ttf"\)\s*format\("truetype"\)')
 BLOCKING = re.compile(r"font-display:\s*block")
+LINE_END = re.compile(r"\s*\n\s*")  # none is within a string
 
 
 def words_of(pages: Iterable[str], scripts: dict[Path, str]) -> set[str]:
@@ -87,7 +88,8 @@ def purged(rules: list[Any], words: Collection[str] | None) -> str:
             parts = [p for p in selectors(rule.prelude) if words is None or needed(p, words)]
             if parts:
                 heads = ",".join(tinycss2.serialize(part).strip() for part in parts)
-                kept.append(f"{heads}{{{tinycss2.serialize(rule.content).strip()}}}")
+                body = LINE_END.sub(" ", tinycss2.serialize(rule.content).strip())
+                kept.append(f"{heads}{{{body}}}")
         elif rule.type == "at-rule" and rule.lower_at_keyword in GROUPS and rule.content:
             nested = tinycss2.parse_rule_list(
                 rule.content, skip_comments=True, skip_whitespace=True
